@@ -60,7 +60,14 @@ impl Tested {
 
 /// The `ARCH:INST` that an argument names, split at the first single colon.
 pub(crate) fn row(argument: &str, text: &str) -> Result<(String, String), Failure> {
+    // (No name has a comma before a colon.)
+    let is_list = text
+        .split_once(',')
+        .is_some_and(|(_, rest)| rest.contains(':'));
     match format!("model:{text}").parse() {
+        _ if is_list => Err(Failure::Input(format!(
+            "{argument} {text}: one unit is taken, ARCH:INST"
+        ))),
         Ok(DeviceName::Model { arch, inst }) => Ok((arch, inst)),
         _ => Err(Failure::Input(format!(
             "{argument} {text}: expected ARCH:INST"

@@ -196,3 +196,26 @@ fn any_step_of_a_chain_is_explained() {
         err(&beyond)
     );
 }
+
+/// A list where one unit is taken is told as one, not looked for as a name.
+#[test]
+fn a_list_is_told_where_one_unit_is_taken() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let a = npy(folder.path(), "a.npy", [8, 16], words(1));
+    let b = npy(folder.path(), "b.npy", [16, 8], words(2));
+    let explain = ["explain", &a, &b, "h100:f16", "--at", "0,0"];
+    let list = "a100:f16,v100:f16";
+    for arguments in [
+        [&explain[..], &["--against", list]].concat(),
+        vec!["check", &a, "--as", list],
+        vec!["validate", "model:h100:f16", "--against", list],
+    ] {
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(
+            err(&output).contains("one unit is taken"),
+            "{}",
+            err(&output)
+        );
+    }
+}

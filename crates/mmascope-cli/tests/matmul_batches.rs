@@ -371,3 +371,29 @@ fn shapes_that_do_not_fit_are_refused() {
     let after = std::fs::read_dir(folder).expect("a folder").count();
     assert_eq!(before, after, "no output");
 }
+
+/// Of a batch no product is taken for the one that is meant.
+#[test]
+fn an_output_of_a_batch_is_explained_by_its_number() {
+    let folder = tempfile::tempdir().expect("a folder");
+    Given::new(&[2, 4, 16], &F16, 1, false).write(folder.path(), "a.npy", &F16);
+    Given::new(&[2, 16, 5], &F16, 2, false).write(folder.path(), "b.npy", &F16);
+    let explain = |at: &str| {
+        Command::new(env!("CARGO_BIN_EXE_mmascope"))
+            .args(["explain", "a.npy", "b.npy", "--arch", F16_ROW.0])
+            .args(["--inst", F16_ROW.1, "--at", at])
+            .current_dir(folder.path())
+            .output()
+            .expect("the program runs")
+    };
+    let without = explain("1,2");
+    let told = String::from_utf8_lossy(&without.stderr).into_owned();
+    assert_eq!(without.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("2 products") && told.contains("--at 0,1,2"),
+        "{told}"
+    );
+    let [first, second] = ["0,1,2", "1,1,2"].map(explain);
+    assert!(first.status.success() && second.status.success());
+    assert_ne!(first.stdout, second.stdout);
+}

@@ -29,12 +29,17 @@ fn chain<'c>(
         ..Matmul::of_files(arch, inst, [a, b])
     };
     let prepared = matmul::product(catalogue, &product)?;
-    Chain::of(prepared.row, &prepared.matrices, place(options)?)
+    let place = place(options, prepared.matrices.batch())?;
+    Chain::of(prepared.row, &prepared.matrices, place)
         .map_err(|error| Failure::Input(format!("--at: {error}")))
 }
 
-fn place(options: &Explain) -> Result<Place, Failure> {
+/// The output that is asked for, of a product of so many matrices.
+fn place(options: &Explain, batch: usize) -> Result<Place, Failure> {
     match options.at[..] {
+        [row, column] if batch > 1 => Err(Failure::Input(format!(
+            "--at {row},{column}: these are {batch} products; the number of one comes first, as in --at 0,{row},{column}"
+        ))),
         [row, column] => Ok([0, row, column]),
         [batch, row, column] => Ok([batch, row, column]),
         _ => Err(Failure::Input(format!(
