@@ -17,6 +17,8 @@ use mmascope::isa::Catalogue;
 const LISTED_BITS: u32 = 8;
 /// Digits of a value in the table; of one format the value is exact as well.
 const DIGITS: usize = 4;
+/// Digits before the point that stand without an exponent there.
+const LONG: usize = 6;
 
 pub(crate) fn run(
     catalogue: &Catalogue,
@@ -70,7 +72,7 @@ fn print_all(formats: &[Format]) -> Result<(), Failure> {
     for format in formats {
         let facts = Facts::of(format);
         let yes = |known: bool| if known { "yes" } else { "" }.to_owned();
-        let text = |value: &TracedValue| value.decimal_of(DIGITS);
+        let text = |value: &TracedValue| in_one_notation(&value.decimal_of(DIGITS));
         table.add_row([
             format.name.to_owned(),
             format.bits.to_string(),
@@ -90,6 +92,28 @@ fn print_all(formats: &[Format]) -> Result<(), Failure> {
         layout::paragraph("Codes of a narrow one, and other spellings: mmascope formats NAME")
     )?;
     Ok(())
+}
+
+/// Small numbers of a column with an exponent, each of them, and large ones too: some have one in any case.
+fn in_one_notation(text: &str) -> String {
+    let digits = text.trim_start_matches('-');
+    let is_plain = !digits.contains('e');
+    let is_long = digits
+        .split('.')
+        .next()
+        .is_some_and(|whole| whole.len() > LONG);
+    match text.parse::<f64>() {
+        Ok(value) if is_plain && (is_long || digits.starts_with("0.000")) => {
+            let text = format!("{value:.*e}", DIGITS - 1);
+            let (significand, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+            let significand = match significand.contains('.') {
+                true => significand.trim_end_matches('0').trim_end_matches('.'),
+                false => significand,
+            };
+            format!("{significand}e{exponent}")
+        }
+        _ => text.to_owned(),
+    }
 }
 
 fn print_one(format: &Format) -> Result<(), Failure> {
@@ -203,4 +227,26 @@ fn json_of(format: &Format, with_codes: bool) -> Json {
         body["codes"] = codes.collect::<Vec<_>>().into();
     }
     body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_one_notation;
+
+    #[test]
+    fn small_and_large_numbers_have_exponents() {
+        for (text, expected) in [
+            ("0.00006104", "6.104e-5"),
+            ("0.0009765625", "9.766e-4"),
+            ("0.001953125", "0.001953125"),
+            ("5.96e-8", "5.96e-8"),
+            ("0.0005", "5e-4"),
+            ("2147483647", "2.147e9"),
+            ("114688", "114688"),
+            ("-1", "-1"),
+            ("0", "0"),
+        ] {
+            assert_eq!(in_one_notation(text), expected);
+        }
+    }
 }
