@@ -551,3 +551,22 @@ fn files_of_codes_are_compared_by_units_that_are_named() {
     let open = place.run("diff a_codes.npy b_codes.npy --arch h100,a100:f16");
     assert_eq!(open.status.code(), Some(2), "{open:?}");
 }
+
+/// Units that read the files in different formats multiply different numbers, and the output says so.
+#[test]
+fn formats_of_operands_that_differ_are_told() {
+    let place = Workplace::new();
+    let told = |units: &str| {
+        let output = place.run(&format!("diff a.npy b.npy --arch {units}"));
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let different = told("h100:f16,h100:bf16");
+    let words = "formats of their own";
+    assert!(
+        different.contains(words) && different.contains("as bf16 and bf16"),
+        "{different}"
+    );
+    assert!(!told("h100:f16,a100:f16").contains(words));
+}

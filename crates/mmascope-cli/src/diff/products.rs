@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{Common, Diff, Matmul};
 use crate::interrupt;
+use crate::layout;
 use crate::matmul::{self, Prepared};
 use crate::report::{self, Failure, Status};
 use crate::table::Table;
@@ -352,6 +353,28 @@ fn headline(options: &Diff, sides: &[Side<'_>]) -> String {
     format!("{} outputs: {what}", dimensions(sides[0].shape))
 }
 
+/// Says so where units take operands of different formats: then they compute products of different numbers.
+fn formats_of_operands(sides: &[Side<'_>]) -> Option<String> {
+    let rows = sides.iter().map(|side| side.row);
+    let rows: Vec<&Instruction> = rows.collect::<Option<_>>()?;
+    let formats = |row: &Instruction| (row.signature.a, row.signature.b);
+    let first = formats(rows.first()?);
+    if rows.iter().all(|row| formats(row) == first) {
+        return None;
+    }
+    let each = sides.iter().zip(&rows);
+    let each: Vec<String> = each
+        .map(|(side, row)| {
+            let (a, b) = formats(row);
+            format!("{} as {a} and {b}", side.name)
+        })
+        .collect();
+    Some(format!(
+        "The units read A and B in formats of their own, so that they multiply different numbers: {}.",
+        each.join(", ")
+    ))
+}
+
 fn print(
     common: &Common,
     options: &Diff,
@@ -366,6 +389,9 @@ fn print(
         table.add_row(counts(sides, pair));
     }
     writeln!(out, "{}", table)?;
+    if let Some(text) = formats_of_operands(sides) {
+        writeln!(out, "{}", layout::paragraph(&text))?;
+    }
     for pair in pairs {
         let (left, right) = (&sides[pair.left], &sides[pair.right]);
         let Some((place, verdict)) = pair.outputs.first else {
