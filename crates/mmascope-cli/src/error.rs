@@ -104,7 +104,7 @@ fn rows<'c>(
     options: &ErrorOptions,
     given: Option<&(Array, Array)>,
 ) -> Result<Vec<&'c Instruction>, Failure> {
-    let is_open = options.inst.is_empty() && options.arch.iter().any(|item| !item.contains(':'));
+    let is_open = units::is_open(&options.arch, &options.inst);
     let types = match (&options.types, given) {
         (Some(text), _) => Some(Types::Text(text)),
         (None, Some((a, b))) if is_open => {

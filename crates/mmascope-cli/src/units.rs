@@ -73,6 +73,11 @@ pub(crate) fn types_of(
     })
 }
 
+/// Whether an instruction is to be found for some architecture: none is named for all, nor behind each.
+pub(crate) fn is_open(architectures: &[String], instructions: &[String]) -> bool {
+    instructions.is_empty() && architectures.iter().any(|item| !item.contains(':'))
+}
+
 /// Every instruction on every architecture that has it, in the order of the arguments, each once.
 ///
 /// An item of `architectures` may be ARCH:INST, which is that instruction alone. Without `instructions`

@@ -9,6 +9,7 @@ mod kernel {
     mod integers;
     mod large;
     pub(crate) mod oracle;
+    mod own_units;
     mod parts;
     mod prove;
     mod random_rows;

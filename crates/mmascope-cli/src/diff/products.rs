@@ -139,7 +139,7 @@ fn computed<'c>(catalogue: &'c Catalogue, options: &Diff) -> Result<Vec<Side<'c>
         )));
     };
     // (Files of codes have no types; they are asked only where an instruction is to be found by them.)
-    let is_open = options.inst.is_empty() && options.arch.iter().any(|item| !item.contains(':'));
+    let is_open = units::is_open(&options.arch, &options.inst);
     let types = match &options.types {
         Some(text) => Some(Types::Text(text)),
         None if is_open => Some(Types::Given(Box::new(file_types(options, a, b)?))),

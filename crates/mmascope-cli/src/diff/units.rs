@@ -13,7 +13,7 @@ pub(super) fn chosen<'c>(
     catalogue: &'c Catalogue,
     options: &Diff,
 ) -> Result<Vec<Contender<'c>>, Failure> {
-    let is_open = options.inst.is_empty() && options.arch.iter().any(|item| !item.contains(':'));
+    let is_open = units::is_open(&options.arch, &options.inst);
     let types = match (&options.types, &options.vectors) {
         (Some(text), _) => Some(Types::Text(text)),
         (None, Some(file)) if is_open && file != "-" => types_of(catalogue, file)?,
