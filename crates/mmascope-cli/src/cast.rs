@@ -24,14 +24,48 @@ pub(crate) fn run(
     common: &Common,
     options: &args::Cast,
 ) -> Result<Status, Failure> {
-    let asked = Asked::new(options)?;
-    match (&options.input, &options.output) {
-        (None, Some(output)) => Err(Failure::Input(format!(
+    let asked = options.to.iter().map(|to| Asked::new(options, to));
+    let asked: Vec<Asked> = asked.collect::<Result<_, _>>()?;
+    match (&options.input, &options.output, &asked[..]) {
+        (None, Some(output), _) => Err(Failure::Input(format!(
             "-o {output}: codes of an array go there, from --input X.npy; the results of VALUE are printed"
         ))),
-        (Some(input), Some(output)) => asked.file(catalogue, common, input, output),
-        _ => asked.values(catalogue, common, &options.values),
+        (Some(input), Some(output), [only]) => only.file(catalogue, common, input, output),
+        (Some(_), Some(output), _) => Err(Failure::Input(format!(
+            "--to {}: the codes of one format go to -o {output}",
+            options.to.join(",")
+        ))),
+        _ => values(catalogue, common, &asked, &options.values),
     }
+}
+
+/// Casts values to each of the formats.
+fn values(
+    catalogue: &Catalogue,
+    common: &Common,
+    asked: &[Asked],
+    values: &[String],
+) -> Result<Status, Failure> {
+    let casts = asked.iter().map(|cast| cast.values(values));
+    let casts: Vec<Values> = casts.collect::<Result<_, _>>()?;
+    let each = asked.iter().zip(&casts);
+    if common.json() {
+        let mut bodies: Vec<_> = each.map(|(cast, values)| cast.json(values)).collect();
+        let body = match bodies.len() {
+            1 => bodies.remove(0),
+            _ => Map::from_iter([("casts".to_owned(), json!(bodies))]),
+        };
+        report::print_json(catalogue, body)?;
+        return Ok(Status::Done);
+    }
+    let mut out = terminal::out();
+    for (index, (cast, values)) in each.enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        cast.print(&mut out, values)?;
+    }
+    Ok(Status::Done)
 }
 
 /// A cast as it was asked for.
@@ -39,6 +73,12 @@ struct Asked {
     cast: Cast,
     random: Option<RandomBits>,
     packing: Option<Packing>,
+}
+
+/// Values with what became of them, and the registers that they make with `--packed`.
+struct Values {
+    rows: Vec<Row>,
+    packed: Option<Vec<u64>>,
 }
 
 /// One value and what became of it.
@@ -59,9 +99,10 @@ fn named<T>(argument: &str, result: mmascope::Result<T>) -> Result<T, Failure> {
 }
 
 impl Asked {
-    fn new(options: &args::Cast) -> Result<Self, Failure> {
+    fn new(options: &args::Cast, to: &str) -> Result<Self, Failure> {
+        let arguments = format!("--from {} --to {to}", options.from);
         let from = named("--from", Format::named(&options.from))?;
-        let to = named("--to", Format::named(&options.to))?;
+        let to = named("--to", Format::named(to))?;
         let packing = match &options.packed {
             Some(name) => Some(named("--packed", Packing::named(name))?),
             None => None,
@@ -91,7 +132,6 @@ impl Asked {
             ftz: options.ftz,
             pzo: options.pzo,
         };
-        let arguments = format!("--from {} --to {}", options.from, options.to);
         let cast = named(&arguments, Cast::new(from, to, &asked))?;
         let conversion = Self {
             cast,
@@ -132,34 +172,32 @@ impl Asked {
         })
     }
 
-    fn values(
-        &self,
-        catalogue: &Catalogue,
-        common: &Common,
-        values: &[String],
-    ) -> Result<Status, Failure> {
+    fn values(&self, values: &[String]) -> Result<Values, Failure> {
         let rows: Vec<Row> = (0..)
             .zip(values)
             .map(|(place, given)| self.row(place, given))
             .collect::<Result<_, _>>()?;
         let packed = self.packed(&rows)?;
-        let to = self.cast.to();
-        if common.json() {
-            let mut body = self.summary();
-            let results: Vec<Value> = rows.iter().map(|row| self.row_json(row)).collect();
-            body.insert("results".into(), results.into());
-            if let Some(packed) = packed {
-                let registers: Vec<String> = packed.iter().map(|it| self.register(*it)).collect();
-                body.insert("packed".into(), registers.into());
-            }
-            body.insert("notes".into(), self.notes().into());
-            report::print_json(catalogue, body)?;
-            return Ok(Status::Done);
+        Ok(Values { rows, packed })
+    }
+
+    fn json(&self, values: &Values) -> Map<String, Value> {
+        let mut body = self.summary();
+        let results: Vec<Value> = values.rows.iter().map(|row| self.row_json(row)).collect();
+        body.insert("results".into(), results.into());
+        if let Some(packed) = &values.packed {
+            let registers: Vec<String> = packed.iter().map(|it| self.register(*it)).collect();
+            body.insert("packed".into(), registers.into());
         }
-        let mut out = terminal::out();
+        body.insert("notes".into(), self.notes().into());
+        body
+    }
+
+    fn print(&self, out: &mut impl Write, values: &Values) -> Result<(), Failure> {
+        let to = self.cast.to();
         writeln!(out, "{}", self.words())?;
         let mut table = Table::new(&["in", "value", "out", "value", ""]);
-        for row in &rows {
+        for row in &values.rows {
             let exact = if row.is_exact { "exact" } else { "rounded" };
             let also = row.otherwise.map_or(String::new(), |other| {
                 format!(", or {} (bits reversed)", hex(to, other))
@@ -178,13 +216,13 @@ impl Asked {
             ]);
         }
         writeln!(out, "{}", table)?;
-        for register in packed.iter().flatten() {
+        for register in values.packed.iter().flatten() {
             writeln!(out, "packed {}", self.register(*register))?;
         }
         for note in self.notes() {
             writeln!(out, "note: {note}")?;
         }
-        Ok(Status::Done)
+        Ok(())
     }
 
     fn file(

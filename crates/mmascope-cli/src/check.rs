@@ -78,11 +78,54 @@ pub(crate) fn run(
     common: &Common,
     options: &Check,
 ) -> Result<Status, Failure> {
-    let selection = selection(catalogue, options)?;
     if options.engine {
         // A wrong level is one error, not one of each line.
         Level::current()?;
     }
+    let selections = selections(catalogue, options)?;
+    let is_stream = options.files.iter().any(|file| file == "-");
+    if selections.len() > 1 && is_stream {
+        return Err(Failure::Input(format!(
+            "--as {}: standard input is read once, so that one unit is taken; give a file",
+            options.against.join(",")
+        )));
+    }
+    let mut bodies = Vec::new();
+    let mut status = Status::Done;
+    for (index, selection) in selections.iter().enumerate() {
+        if index > 0 && !common.json() {
+            report::unless_closed(writeln!(terminal::out()).map_err(Failure::from))?;
+        }
+        let (tally, verdicts) = checked(catalogue, common, options, selection)?;
+        status = status.worst(tally.status());
+        let unit = selection.replaced();
+        match (common.json(), unit.filter(|_| selections.len() > 1)) {
+            (true, None) => bodies.push(tally.json(&verdicts)),
+            (true, Some(unit)) => {
+                let mut body = Map::from_iter([("unit".to_owned(), unit.into())]);
+                body.extend(tally.json(&verdicts));
+                bodies.push(body);
+            }
+            (false, unit) => tally.print(unit.as_deref(), &verdicts)?,
+        }
+    }
+    if common.json() {
+        let body = match bodies.len() {
+            1 => bodies.remove(0),
+            _ => Map::from_iter([("units".to_owned(), json!(bodies))]),
+        };
+        report::unless_closed(report::print_json(catalogue, body))?;
+    }
+    Ok(status)
+}
+
+/// Checks the lines of all files that a selection takes.
+fn checked(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Check,
+    selection: &Selection,
+) -> Result<(Tally, Vec<Verdict>), Failure> {
     let progress = crate::progress::counter("line");
     let mut subject = options
         .subject
@@ -113,7 +156,7 @@ pub(crate) fn run(
                         Reader::new(catalogue)
                             .with_default(selection.arch.clone(), selection.inst.clone())
                     },
-                    |reader, line| read(catalogue, reader, line, &selection),
+                    |reader, line| read(catalogue, reader, line, selection),
                 )
                 .collect();
             if let Some(subject) = &mut subject {
@@ -140,7 +183,7 @@ pub(crate) fn run(
         }
     }
     progress.finish_and_clear();
-    tally.close(catalogue, common.json(), &packs.verdicts())
+    Ok((tally, packs.verdicts()))
 }
 
 /// Puts the device's answers in the places of the recorded ones.
@@ -168,8 +211,16 @@ fn answers<'c>(subject: &mut Subject<'c>, readings: &mut [Reading<'c>]) -> Resul
     Ok(())
 }
 
-fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failure> {
-    let Some(against) = &options.against else {
+/// Which lines are checked against what: with several units in `--as`, one selection a unit.
+fn selections(catalogue: &Catalogue, options: &Check) -> Result<Vec<Selection>, Failure> {
+    let of = |arch: Option<String>, inst: Option<String>| Selection {
+        arch,
+        inst,
+        replace: !options.against.is_empty(),
+        flags: options.flags,
+        is_asked: options.subject.is_some(),
+    };
+    if options.against.is_empty() {
         if let Some(arch) = &options.arch {
             let architecture = catalogue.architecture(arch)?;
             if let Some(inst) = &options.inst {
@@ -183,24 +234,22 @@ fn selection(catalogue: &Catalogue, options: &Check) -> Result<Selection, Failur
                 return Err(Error::unknown("instruction", inst, names).into());
             }
         }
-        let (arch, inst) = (options.arch.clone(), options.inst.clone());
-        return Ok(Selection {
-            arch,
-            inst,
-            replace: false,
-            flags: options.flags,
-            is_asked: options.subject.is_some(),
-        });
-    };
-    let (arch, inst) = tested::row("--as", against)?;
-    catalogue.find(&arch, &inst)?.unit()?;
-    Ok(Selection {
-        arch: Some(arch),
-        inst: Some(inst),
-        replace: true,
-        flags: options.flags,
-        is_asked: options.subject.is_some(),
-    })
+        return Ok(vec![of(options.arch.clone(), options.inst.clone())]);
+    }
+    let units = options.against.iter().map(|unit| {
+        let (arch, inst) = tested::row("--as", unit)?;
+        catalogue.find(&arch, &inst)?.unit()?;
+        Ok(of(Some(arch), Some(inst)))
+    });
+    units.collect()
+}
+
+impl Selection {
+    /// The unit that takes the place of those that lines name, as it was given.
+    fn replaced(&self) -> Option<String> {
+        let (arch, inst) = (self.arch.as_ref()?, self.inst.as_ref()?);
+        self.replace.then(|| format!("{arch}:{inst}"))
+    }
 }
 
 /// The next lines, at most [`CHUNK`] of them and [`CHUNK_BYTES`] bytes.
@@ -448,86 +497,81 @@ impl Tally {
         Ok(())
     }
 
-    fn close(
-        self,
-        catalogue: &Catalogue,
-        json: bool,
-        verdicts: &[Verdict],
-    ) -> Result<Status, Failure> {
+    fn status(&self) -> Status {
+        match (self.bad, self.failed) {
+            (1.., _) => Status::WrongInput,
+            (0, 1..) => Status::No,
+            (0, 0) => Status::Done,
+        }
+    }
+
+    fn json(self, verdicts: &[Verdict]) -> Map<String, Value> {
+        let mut body = Map::new();
+        for (name, count) in [
+            ("passed", self.passed),
+            ("failed", self.failed),
+            ("bad", self.bad),
+            ("left_out", self.left_out),
+        ] {
+            body.insert(name.into(), count.into());
+        }
+        if let Some(count) = self.with_flags {
+            body.insert("with_flags".into(), count.into());
+        }
+        body.insert("mismatches".into(), self.mismatches.into());
+        body.insert("bad_lines".into(), self.bad_lines.into());
+        if !verdicts.is_empty() {
+            let verdicts: Vec<Value> = verdicts.iter().map(Verdict::json).collect();
+            body.insert("verdicts".into(), verdicts.into());
+        }
+        body
+    }
+
+    /// Prints the counts, under the unit's name where several are checked, and the verdicts.
+    fn print(&self, unit: Option<&str>, verdicts: &[Verdict]) -> Result<(), Failure> {
         let Self {
-            source: _,
-            is_verbose: _,
             passed,
             failed,
             bad,
             left_out,
-            with_flags,
-            mismatches,
-            bad_lines,
-        } = self;
-        if json {
-            let mut body = Map::new();
-            for (name, count) in [
-                ("passed", passed),
-                ("failed", failed),
-                ("bad", bad),
-                ("left_out", left_out),
-            ] {
-                body.insert(name.into(), count.into());
+            ..
+        } = *self;
+        for (count, what) in [(failed, "mismatches"), (bad, "bad lines")] {
+            if count > SHOWN as u64 {
+                let more = count - SHOWN as u64;
+                report::tell(format_args!("{more} more {what} not shown"));
             }
-            if let Some(count) = with_flags {
-                body.insert("with_flags".into(), count.into());
-            }
-            body.insert("mismatches".into(), mismatches.into());
-            body.insert("bad_lines".into(), bad_lines.into());
-            if !verdicts.is_empty() {
-                let verdicts: Vec<Value> = verdicts.iter().map(Verdict::json).collect();
-                body.insert("verdicts".into(), verdicts.into());
-            }
-            report::unless_closed(report::print_json(catalogue, body))?;
-        } else {
-            for (count, what) in [(failed, "mismatches"), (bad, "bad lines")] {
-                if count > SHOWN as u64 {
-                    let more = count - SHOWN as u64;
-                    report::tell(format_args!("{more} more {what} not shown"));
-                }
-            }
-            if passed + failed + bad == 0 {
-                report::tell(match left_out {
-                    0 => "no vector line was read: nothing was compared",
-                    _ => "no line is of the instruction asked for: nothing was compared",
-                });
-            }
-            if left_out > 0 {
-                report::tell(format_args!(
-                    "{left_out} lines of other instructions left out"
-                ));
-            }
-            let bad_part = if bad > 0 {
-                format!(", {bad} bad")
-            } else {
-                String::new()
-            };
-            if let Some(count) = with_flags {
-                let lines = if count == 1 {
-                    "1 line has"
-                } else {
-                    &format!("{count} lines have")
-                };
-                report::tell(format_args!("{lines} flags, which were compared"));
-            }
-            let mut closing = format!("{passed} passed, {failed} failed{bad_part}");
-            for verdict in verdicts {
-                closing += "\n";
-                closing += &verdict.line(verdicts.len() == 1);
-            }
-            let printed = writeln!(terminal::out(), "{closing}");
-            report::unless_closed(printed.map_err(Failure::from))?;
         }
-        Ok(match (bad, failed) {
-            (1.., _) => Status::WrongInput,
-            (0, 1..) => Status::No,
-            (0, 0) => Status::Done,
-        })
+        if passed + failed + bad == 0 {
+            report::tell(match left_out {
+                0 => "no vector line was read: nothing was compared",
+                _ => "no line is of the instruction asked for: nothing was compared",
+            });
+        }
+        if left_out > 0 {
+            report::tell(format_args!(
+                "{left_out} lines of other instructions left out"
+            ));
+        }
+        if let Some(count) = self.with_flags {
+            let lines = if count == 1 {
+                "1 line has"
+            } else {
+                &format!("{count} lines have")
+            };
+            report::tell(format_args!("{lines} flags, which were compared"));
+        }
+        let name = unit.map_or(String::new(), |unit| format!("{unit}: "));
+        let bad_part = match bad {
+            0 => String::new(),
+            bad => format!(", {bad} bad"),
+        };
+        let mut closing = format!("{name}{passed} passed, {failed} failed{bad_part}");
+        for verdict in verdicts {
+            closing += "\n";
+            closing += &verdict.line(verdicts.len() == 1);
+        }
+        let printed = writeln!(terminal::out(), "{closing}");
+        report::unless_closed(printed.map_err(Failure::from))
     }
 }

@@ -231,7 +231,10 @@ impl<'c> Findings<'c> {
         }
         progress.finish_and_clear();
         if self.bad > SHOWN {
-            eprintln!("{} more bad lines not shown", self.bad - SHOWN);
+            report::tell(format_args!(
+                "{} more bad lines not shown",
+                self.bad - SHOWN
+            ));
         }
         Ok(())
     }
@@ -322,6 +325,12 @@ impl<'c> Findings<'c> {
     }
 
     fn status(&self) -> Result<Status, Failure> {
+        if self.inputs == 0 && self.bad == 0 {
+            return Err(Failure::Input(format!(
+                "there is no input, so nothing was compared ({})",
+                self.source
+            )));
+        }
         let never: Vec<String> = self
             .compares
             .iter()
@@ -330,7 +339,7 @@ impl<'c> Findings<'c> {
             .collect();
         if !never.is_empty() {
             return Err(Failure::Input(format!(
-                "no input could be given to both units of: {}",
+                "no input could be given to both units: {}",
                 never.join("; ")
             )));
         }

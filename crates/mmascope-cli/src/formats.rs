@@ -64,14 +64,18 @@ fn print_all(formats: &[Format]) -> Result<(), Failure> {
         "largest",
         "normal from",
         "least",
-        "inf",
-        "NaN",
-        "-0",
+        "special",
     ];
     let mut table = Table::new(&head);
     for format in formats {
         let facts = Facts::of(format);
-        let yes = |known: bool| if known { "yes" } else { "" }.to_owned();
+        let special = [
+            (facts.infinity, "inf"),
+            (facts.nans > 0, "NaN"),
+            (facts.negative_zero, "-0"),
+        ];
+        let special = special.into_iter().filter(|(has, _)| *has);
+        let special: Vec<&str> = special.map(|(_, name)| name).collect();
         let text = |value: &TracedValue| in_one_notation(&value.decimal_of(DIGITS));
         table.add_row([
             format.name.to_owned(),
@@ -81,9 +85,7 @@ fn print_all(formats: &[Format]) -> Result<(), Failure> {
             text(&facts.largest),
             facts.smallest_normal.as_ref().map_or(String::new(), text),
             text(&facts.smallest),
-            yes(facts.infinity),
-            yes(facts.nans > 0),
-            yes(facts.negative_zero),
+            special.join(" "),
         ]);
     }
     writeln!(

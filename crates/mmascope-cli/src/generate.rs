@@ -26,8 +26,14 @@ pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failur
         }
         return memories::of_file(catalogue, options, file);
     }
-    let (arch, inst) = (options.arch.as_deref(), options.inst.as_deref());
-    let row = catalogue.find(arch.unwrap_or_default(), inst.unwrap_or_default())?;
+    let arch = options.arch.as_deref().unwrap_or_default();
+    let Some(inst) = &options.inst else {
+        let named = &catalogue.architecture(arch)?.name;
+        return Err(Failure::Input(format!(
+            "--arch {arch}: which of its instructions? ARCH:INST names one, and `mmascope list {named}` has all"
+        )));
+    };
+    let row = catalogue.find(arch, inst)?;
     report::doubt(row);
     if options.discriminating {
         return discriminate::run(catalogue, row, options);

@@ -11,6 +11,8 @@ use mmascope::dpa::{Operation, Source, Start, Statement, Unit};
 use mmascope::error::is_control;
 use mmascope::isa::{Catalogue, Instruction};
 
+use crate::layout;
+
 /// Exit status after an interrupt.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -25,6 +27,16 @@ pub(crate) enum Status {
     WrongInput = 2,
     /// The device failed.
     DeviceFailed = 3,
+}
+
+impl Status {
+    /// The one of two that says more against the input or the answer.
+    pub(crate) fn worst(self, other: Self) -> Self {
+        match (self as u8).cmp(&(other as u8)) {
+            std::cmp::Ordering::Less => other,
+            _ => self,
+        }
+    }
 }
 
 /// Why a command could not go on.
@@ -68,7 +80,8 @@ pub(crate) fn told(error: &mmascope::Error) -> String {
 }
 
 /// What messages of the library ask for, and the same with the option that gives it.
-const OPTIONS: [(&str, &str); 13] = [
+const OPTIONS: [(&str, &str); 14] = [
+    ("type: it is missing", "--type is missing"),
     ("; rounding takes that", "; --round takes that"),
     ("(none is rounded)", "(a rounding would be --round)"),
     ("saturate to clamp", "saturate (--saturate) to clamp"),
@@ -114,6 +127,18 @@ pub(crate) fn with_options(message: &str) -> String {
 pub(crate) fn shown(text: &str) -> String {
     let lines: Vec<_> = text.split('\n').map(mmascope::error::escaped).collect();
     lines.join("\n")
+}
+
+/// A text whose lines fit a terminal of so many columns, where there is one.
+pub(crate) fn fitted(text: &str, columns: Option<usize>) -> Cow<'_, str> {
+    let Some(columns) = columns else {
+        return text.into();
+    };
+    let lines: Vec<_> = text
+        .split('\n')
+        .map(|line| layout::folded(line, columns))
+        .collect();
+    lines.join("\n").into()
 }
 
 /// Reads a file that is taken whole: a regular file or a pipe, up to a limit. Devices may never end.
@@ -290,5 +315,6 @@ pub(crate) fn tell(message: impl std::fmt::Display) {
     if is_taken {
         return;
     }
-    let _ = writeln!(io::stderr(), "{}", shown(&message.to_string()));
+    let shown = shown(&message.to_string());
+    let _ = writeln!(io::stderr(), "{}", fitted(&shown, layout::error_terminal()));
 }

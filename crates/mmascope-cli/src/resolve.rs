@@ -21,48 +21,74 @@ struct Evaluation {
     second: Option<Result<Enclosure, String>>,
 }
 
+/// What a compiler chooses for one target, and what that computes.
+struct Resolved<'r> {
+    request: Request<'r>,
+    resolution: Resolution,
+    evaluations: Vec<Evaluation>,
+}
+
 pub(crate) fn run(
     catalogue: &Catalogue,
     common: &Common,
     options: &Resolve,
 ) -> Result<Status, Failure> {
     let operation = operation(options)?;
-    let target = of("--target", Rules::built_in().target(&options.target))?;
-    let policy = of("--policy", options.policy.parse::<Policy>())?;
-    let request = Request {
-        format: optional("--type", options.kind.as_deref(), kind)?,
-        policy,
-        flags: match &options.fmf {
-            Some(names) => Some(of("--fmf", Fmf::of(names.iter().map(String::as_str)))?),
-            None => None,
-        },
-        rounding: match options.approx {
-            true => Some(Mode::Approx),
-            false => optional("--round", options.round.as_deref(), str::parse)?,
-        },
-        flush: options.ftz,
-        denormal: optional("--denormal", options.denormal.as_deref(), str::parse)?,
-        reflect: &options.reflect,
-        preset: optional("--preset", options.preset.as_deref(), str::parse::<Preset>)?,
-        prec_div: options.prec_div,
-        prec_sqrt: options.prec_sqrt.map(|level| level != 0),
-        fma: options.fma.map(|level| level != 0),
-        ..Request::new(&operation, target)
-    };
-    options_apply(options, &operation, policy)?;
-    let resolution = resolve(&request).map_err(|error| of_operation(options, error))?;
-    let values: Vec<String> = options
-        .value
-        .iter()
-        .map(|value| args::as_written(value))
-        .collect();
-    let evaluations = evaluations(&resolution, target, &values)?;
+    let targets = options.target.iter();
+    let targets = targets.map(|name| of("--target", Rules::built_in().target(name)));
+    let targets: Vec<Target> = targets.collect::<Result<_, _>>()?;
+    let resolved = targets
+        .into_iter()
+        .map(|target| Resolved::new(options, &operation, target));
+    let resolved: Vec<Resolved> = resolved.collect::<Result<_, _>>()?;
+    let is_legal = resolved.iter().all(|it| it.resolution.legal);
     let printed = if common.json() {
-        print_json(catalogue, &request, &resolution, &evaluations)
+        let mut bodies: Vec<_> = resolved.iter().map(Resolved::json).collect();
+        let body = match bodies.len() {
+            1 => bodies.remove(0),
+            _ => Map::from_iter([("resolutions".to_owned(), json!(bodies))]),
+        };
+        report::print_json(catalogue, body)
     } else {
-        print_text(&resolution, &evaluations)
+        print_text(&resolved)
     };
-    report::answer(resolution.legal, printed)
+    report::answer(is_legal, printed)
+}
+
+impl<'r> Resolved<'r> {
+    fn new(options: &'r Resolve, operation: &'r str, target: Target) -> Result<Self, Failure> {
+        let policy = of("--policy", options.policy.parse::<Policy>())?;
+        let request = Request {
+            format: optional("--type", options.kind.as_deref(), kind)?,
+            policy,
+            flags: match &options.fmf {
+                Some(names) => Some(of("--fmf", Fmf::of(names.iter().map(String::as_str)))?),
+                None => None,
+            },
+            rounding: match options.approx {
+                true => Some(Mode::Approx),
+                false => optional("--round", options.round.as_deref(), str::parse)?,
+            },
+            flush: options.ftz,
+            denormal: optional("--denormal", options.denormal.as_deref(), str::parse)?,
+            reflect: &options.reflect,
+            preset: optional("--preset", options.preset.as_deref(), str::parse::<Preset>)?,
+            prec_div: options.prec_div,
+            prec_sqrt: options.prec_sqrt.map(|level| level != 0),
+            fma: options.fma.map(|level| level != 0),
+            ..Request::new(operation, target)
+        };
+        options_apply(options, operation, policy)?;
+        let resolution = resolve(&request).map_err(|error| of_operation(options, error))?;
+        let values = options.value.iter().map(|value| args::as_written(value));
+        let values: Vec<String> = values.collect();
+        let evaluations = evaluations(&resolution, target, &values)?;
+        Ok(Self {
+            request,
+            resolution,
+            evaluations,
+        })
+    }
 }
 
 /// Refuses options that decide nothing about what is asked.
@@ -215,115 +241,131 @@ fn hex(format: &Format, lanes: usize, word: u64) -> String {
     format!("{word:0width$x}", width = format.digits() * lanes)
 }
 
-fn print_text(resolution: &Resolution, evaluations: &[Evaluation]) -> Result<(), Failure> {
+fn print_text(resolved: &[Resolved<'_>]) -> Result<(), Failure> {
     let mut out = terminal::out();
-    writeln!(
-        out,
-        "legal  {}",
-        if resolution.legal { "yes" } else { "no" }
-    )?;
-    for line in resolution.code() {
-        writeln!(out, "ptx    {line}")?;
-    }
-    for line in resolution.sass() {
-        writeln!(out, "sass   {line}")?;
-    }
-    let rule = resolution.rule();
-    if !rule.is_empty() {
-        writeln!(out, "rule   {rule}")?;
-    }
-    for note in &resolution.notes {
-        writeln!(
-            out,
-            "{}: {} ({})",
-            note.severity.word(),
-            note.text,
-            note.rule
-        )?;
-    }
-    let (format, lanes) = (resolution.result_format(), resolution.result_lanes());
-    let hex = |word| hex(&format, lanes, word);
-    let lines = evaluations.iter().flat_map(|it| {
-        let inputs = it.inputs.join(" ");
-        [Some(&it.result), it.second.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(move |result| (inputs.clone(), result))
-    });
-    for (inputs, result) in lines {
-        match result {
-            Err(reason) => writeln!(out, "{inputs} -> ?  {reason}")?,
-            Ok(result) => match &result.bound {
-                Some(bound) => writeln!(
-                    out,
-                    "{inputs} -> {}  between {} and {}: the bits are not known ({bound})",
-                    hex(result.out),
-                    hex(result.lo),
-                    hex(result.hi)
-                )?,
-                None => writeln!(out, "{inputs} -> {}", hex(result.out))?,
-            },
+    for (index, one) in resolved.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
         }
+        if resolved.len() > 1 {
+            writeln!(out, "target {}", one.request.target)?;
+        }
+        one.print(&mut out)?;
     }
     Ok(())
 }
 
-fn print_json(
-    catalogue: &Catalogue,
-    request: &Request<'_>,
-    resolution: &Resolution,
-    evaluations: &[Evaluation],
-) -> Result<(), Failure> {
-    let mut body = Map::new();
-    body.insert("operation".into(), request.operation.into());
-    body.insert("target".into(), request.target.to_string().into());
-    body.insert("policy".into(), request.policy.to_string().into());
-    body.insert("type".into(), resolution.format.name.into());
-    body.insert("legal".into(), resolution.legal.into());
-    body.insert("ptx".into(), resolution.ptx().into());
-    body.insert("sass".into(), resolution.sass().into());
-    body.insert("code".into(), resolution.code().into());
-    body.insert("rule".into(), resolution.rule().into());
-    let notes = resolution.notes.iter().map(|note| {
-        json!({
-            "severity": note.severity.word(),
-            "text": note.text,
-            "rule": note.rule,
-            "deviation": note.deviation,
-        })
-    });
-    body.insert("diagnostics".into(), notes.collect());
-    body.insert("flags".into(), resolution.flags.to_string().into());
-    body.insert("denormal".into(), resolution.denormal.to_string().into());
-    let reflect: Map<String, Value> = resolution
-        .reflect
-        .iter()
-        .map(|(key, value, _)| (key.to_owned(), value.into()))
-        .collect();
-    body.insert("reflect".into(), reflect.into());
-    if let Some(preset) = request.preset {
-        let (operand, sum, results) = preset.formats();
-        let configuration = json!({
-            "name": preset.to_string(),
-            "input": operand,
-            "accumulator": sum,
-            "output": results,
-            "ftz": preset.flushes(),
-            "flags": preset.flags().to_string(),
+impl Resolved<'_> {
+    fn print(&self, out: &mut impl Write) -> Result<(), Failure> {
+        let resolution = &self.resolution;
+        writeln!(
+            out,
+            "legal  {}",
+            if resolution.legal { "yes" } else { "no" }
+        )?;
+        for line in resolution.code() {
+            writeln!(out, "ptx    {line}")?;
+        }
+        for line in resolution.sass() {
+            writeln!(out, "sass   {line}")?;
+        }
+        let rule = resolution.rule();
+        if !rule.is_empty() {
+            writeln!(out, "rule   {rule}")?;
+        }
+        for note in &resolution.notes {
+            writeln!(
+                out,
+                "{}: {} ({})",
+                note.severity.word(),
+                note.text,
+                note.rule
+            )?;
+        }
+        let (format, lanes) = (resolution.result_format(), resolution.result_lanes());
+        let hex = |word| hex(&format, lanes, word);
+        let lines = self.evaluations.iter().flat_map(|it| {
+            let inputs = it.inputs.join(" ");
+            [Some(&it.result), it.second.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(move |result| (inputs.clone(), result))
         });
-        body.insert("preset".into(), configuration);
+        for (inputs, result) in lines {
+            match result {
+                Err(reason) => writeln!(out, "{inputs} -> ?  {reason}")?,
+                Ok(result) => match &result.bound {
+                    Some(bound) => writeln!(
+                        out,
+                        "{inputs} -> {}  between {} and {}: the bits are not known ({bound})",
+                        hex(result.out),
+                        hex(result.lo),
+                        hex(result.hi)
+                    )?,
+                    None => writeln!(out, "{inputs} -> {}", hex(result.out))?,
+                },
+            }
+        }
+        Ok(())
     }
-    let results: Vec<Value> = evaluations
-        .iter()
-        .map(|it| evaluation_json(resolution, it))
-        .collect();
-    if let [Value::Object(only)] = &results[..] {
-        body.extend(only.clone());
+
+    fn json(&self) -> Map<String, Value> {
+        let Self {
+            request,
+            resolution,
+            evaluations,
+        } = self;
+        let mut body = Map::new();
+        body.insert("operation".into(), request.operation.into());
+        body.insert("target".into(), request.target.to_string().into());
+        body.insert("policy".into(), request.policy.to_string().into());
+        body.insert("type".into(), resolution.format.name.into());
+        body.insert("legal".into(), resolution.legal.into());
+        body.insert("ptx".into(), resolution.ptx().into());
+        body.insert("sass".into(), resolution.sass().into());
+        body.insert("code".into(), resolution.code().into());
+        body.insert("rule".into(), resolution.rule().into());
+        let notes = resolution.notes.iter().map(|note| {
+            json!({
+                "severity": note.severity.word(),
+                "text": note.text,
+                "rule": note.rule,
+                "deviation": note.deviation,
+            })
+        });
+        body.insert("diagnostics".into(), notes.collect());
+        body.insert("flags".into(), resolution.flags.to_string().into());
+        body.insert("denormal".into(), resolution.denormal.to_string().into());
+        let reflect: Map<String, Value> = resolution
+            .reflect
+            .iter()
+            .map(|(key, value, _)| (key.to_owned(), value.into()))
+            .collect();
+        body.insert("reflect".into(), reflect.into());
+        if let Some(preset) = request.preset {
+            let (operand, sum, results) = preset.formats();
+            let configuration = json!({
+                "name": preset.to_string(),
+                "input": operand,
+                "accumulator": sum,
+                "output": results,
+                "ftz": preset.flushes(),
+                "flags": preset.flags().to_string(),
+            });
+            body.insert("preset".into(), configuration);
+        }
+        let results: Vec<Value> = evaluations
+            .iter()
+            .map(|it| evaluation_json(resolution, it))
+            .collect();
+        if let [Value::Object(only)] = &results[..] {
+            body.extend(only.clone());
+        }
+        if !results.is_empty() {
+            body.insert("results".into(), results.into());
+        }
+        body
     }
-    if !results.is_empty() {
-        body.insert("results".into(), results.into());
-    }
-    report::print_json(catalogue, body)
 }
 
 fn evaluation_json(resolution: &Resolution, evaluation: &Evaluation) -> Value {

@@ -10,8 +10,8 @@ use comfy_table::{ColumnConstraint, ContentArrangement, TableComponent, Width, p
 use crate::layout;
 use mmascope::error::escaped;
 
-/// Blanks around a cell.
-const PADDING: usize = 2;
+/// Blanks before and after a cell: those of a wide table, and of one that has to fit a narrow terminal.
+const PADDINGS: [(u16, u16); 2] = [(1, 1), (1, 0)];
 
 /// A table with a ruled header and nothing else.
 pub(crate) struct Table {
@@ -49,17 +49,23 @@ impl Table {
             .add_rows(&self.rows);
         if let Some(limit) = limit {
             let least: Vec<usize> = (0..self.header.len()).map(|at| self.least(at)).collect();
-            // A blank stands between two columns.
-            let narrowest: usize = least.iter().map(|width| width + PADDING + 1).sum();
-            if narrowest > limit + 1 {
+            let around = |(before, after): (u16, u16)| usize::from(before + after);
+            let fits = |padding: &(u16, u16)| {
+                // A blank stands between two columns.
+                let columns = least.iter().map(|width| width + around(*padding) + 1);
+                columns.sum::<usize>() <= limit + 1
+            };
+            let Some(padding) = PADDINGS.into_iter().find(fits) else {
                 return self.records();
-            }
+            };
             table
                 .set_content_arrangement(ContentArrangement::Dynamic)
                 .set_width(u16::try_from(limit).unwrap_or(u16::MAX));
             for (column, width) in table.column_iter_mut().zip(least) {
-                let width = u16::try_from(width + PADDING).unwrap_or(u16::MAX);
-                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
+                let width = u16::try_from(width + around(padding)).unwrap_or(u16::MAX);
+                column
+                    .set_padding(padding)
+                    .set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
             }
         }
         table.trim_fmt()

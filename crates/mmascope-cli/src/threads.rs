@@ -27,6 +27,10 @@ pub(crate) fn start(asked: Option<u16>) -> Result<(), Failure> {
         is_alone = threads == 1;
         threads = (threads / 2).max(1);
     }
+    // What the machine's limit stopped leaves half of it: the work needs memory too.
+    if threads < wanted.min(MOST_THREADS) {
+        threads = (threads / 2).max(1);
+    }
     // This thread does the work where no other can be started.
     let started = match is_alone {
         true => pool(1).use_current_thread().build_global(),

@@ -317,6 +317,17 @@ fn bad_lines_are_reported_and_win() {
 }
 
 #[test]
+fn a_file_without_lines_compares_nothing() {
+    let file = file_with("\n");
+    let path = file.path().display();
+    let run = mmascope(&format!(
+        "diff --arch {VOLTA},ampere --inst {F16} --vectors {path}"
+    ));
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("there is no input"), "{}", run.err);
+}
+
+#[test]
 fn operands_that_no_format_holds_are_counted_apart() {
     let e4m3 = "ada:mma.m16n8k32.f32.e4m3.e4m3.f32";
     let run = mmascope(&format!(

@@ -185,6 +185,10 @@ fn wrong_input_ends_with_2_and_says_why() {
             "unknown family 'foo'; allowed: bits, normal, outlier, stress, sparse, close, boundary, exhaustive",
         ),
         (
+            "--arch h100 --family bits".into(),
+            "--arch h100: which of its instructions? ARCH:INST names one, and `mmascope list hopper` has all",
+        ),
+        (
             "--arch hopper --inst nothing --family bits".into(),
             "unknown instruction",
         ),

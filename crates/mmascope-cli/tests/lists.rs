@@ -207,7 +207,6 @@ fn a_list_is_told_where_one_unit_is_taken() {
     let list = "a100:f16,v100:f16";
     for arguments in [
         [&explain[..], &["--against", list]].concat(),
-        vec!["check", &a, "--as", list],
         vec!["validate", "model:h100:f16", "--against", list],
     ] {
         let output = run(&arguments);
@@ -218,4 +217,68 @@ fn a_list_is_told_where_one_unit_is_taken() {
             err(&output)
         );
     }
+}
+
+/// Values are cast to each of the formats, as to that one alone.
+#[test]
+fn cast_takes_several_formats() {
+    let of = |to: &str| printed(&["cast", "--from", "f32", "--to", to, "1.1", "500"], 0);
+    let apart = [of("f16"), of("bf16")].join("\n");
+    assert_eq!(of("f16,bf16"), apart);
+    let json = |to: &str| -> serde_json::Value {
+        let text = printed(&["cast", "--from", "f32", "--to", to, "1.1", "--json"], 0);
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let both = json("f16,bf16");
+    assert_eq!(both["casts"][0]["results"], json("f16")["results"]);
+    assert_eq!(both["casts"][1]["results"], json("bf16")["results"]);
+    // An array of codes is of one format.
+    let folder = tempfile::tempdir().expect("a folder");
+    let a = npy(folder.path(), "a.npy", [8, 16], words(1));
+    let codes = folder.path().join("codes.npy");
+    let to = codes.to_str().expect("UTF-8");
+    let file = [
+        "cast", "--from", "f16", "--to", "bf16,f32", "--input", &a, "-o", to,
+    ];
+    let output = run(&file);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        err(&output).contains("the codes of one format"),
+        "{}",
+        err(&output)
+    );
+    assert!(!codes.exists());
+}
+
+/// Each of several units checks all lines; standard input could be read for the first alone.
+#[test]
+fn check_takes_several_units() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pack.jsonl");
+    let (file, hopper) = (
+        path.to_str().expect("UTF-8"),
+        "hopper:mma.m16n8k8.f32.f16.f16.f32",
+    );
+    printed(
+        &["gen", "--discriminating", "--arch", hopper, "-o", file],
+        0,
+    );
+    let ampere = "ampere:mma.m16n8k8.f32.f16.f16.f32";
+    let list = format!("{hopper},{ampere}");
+    let text = printed(&["check", file, "--as", &list], 1);
+    let alone = |unit: &str, status: i32| printed(&["check", file, "--as", unit], status);
+    let (fits, fails) = (alone(hopper, 0), alone(ampere, 1));
+    let (mismatches, counts) = fails.split_at(fails.rfind(" passed").expect("counts"));
+    let (mismatches, passed) = mismatches.rsplit_once('\n').expect("mismatches");
+    assert_eq!(
+        text,
+        format!("{hopper}: {fits}\n{mismatches}\n{ampere}: {passed}{counts}")
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&printed(&["check", file, "--as", &list, "--json"], 1)).expect("JSON");
+    assert_eq!(json["units"][0]["unit"], hopper);
+    assert_eq!(json["units"][1]["failed"], 2);
+    let output = run(&["check", "-", "--as", &list]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("read once"), "{}", err(&output));
 }

@@ -98,6 +98,45 @@ fn resolve_gives_instructions_rule_and_diagnostics() {
     assert!(note["severity"].is_string() && note["text"].is_string() && note["rule"].is_string());
 }
 
+/// Several targets stand under each other, each as it stands alone; one that takes nothing makes the answer no.
+#[test]
+fn resolve_takes_several_targets() {
+    let of = |targets: &str| {
+        let operation = "cvt.rn.satfinite.e4m3x2.f32";
+        mmascope(&["resolve", operation, "--target", targets])
+    };
+    let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let (left, right, both) = (of("sm_90"), of("sm_80"), of("sm_90,sm_80"));
+    assert_eq!(
+        (left.status.code(), right.status.code()),
+        (Some(0), Some(1))
+    );
+    assert_eq!(both.status.code(), Some(1));
+    assert_eq!(
+        text(&both),
+        format!(
+            "target sm_90\n{}\ntarget sm_80\n{}",
+            text(&left),
+            text(&right)
+        )
+    );
+    let (listed, _) = json(&[
+        "resolve",
+        "sqrt",
+        "--type",
+        "f32",
+        "--target",
+        "sm_90,sm_80",
+    ]);
+    for (index, target) in ["sm_90", "sm_80"].into_iter().enumerate() {
+        let (mut alone, _) = json(&["resolve", "sqrt", "--type", "f32", "--target", target]);
+        for envelope in ["mmascope", "catalogue"] {
+            alone.as_object_mut().expect("an object").remove(envelope);
+        }
+        assert_eq!(listed["resolutions"][index], alone);
+    }
+}
+
 #[test]
 fn resolve_exits_1_for_what_is_illegal() {
     for args in [
@@ -258,7 +297,7 @@ fn wrong_input_exits_2_and_names_the_argument() {
     );
     refused(
         &["resolve", "sqrt", "--target", "sm_90"],
-        &["type: it is missing"],
+        &["--type is missing"],
     );
     refused(
         &["resolve", "sqrt", "--type", "f23", "--target", "sm_90"],

@@ -5,9 +5,9 @@ pub(crate) struct Cast {
     /// The source format: f64 f32 tf32 f16 bf16 e5m2 e4m3 e3m2 e2m3 e2m1 ue8m0 ue4m3 int8 …
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: String,
-    /// The target format
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) to: String,
+    /// The target format; several with commas, or the option several times
+    #[arg(long, value_name = "FORMAT", value_delimiter = ',', required = true)]
+    pub(crate) to: Vec<String>,
     /// Rounding: rne rna rnz rnu rnd rno rz ra ru rd odd, PTX's rn rz rm rp, or rs with --random-bits
     /// [default: rne]
     #[arg(long, value_name = "MODE")]

@@ -26,9 +26,9 @@ pub(crate) struct Resolve {
     /// Type of an expression: f32, f64, f16, bf16
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// The target, for example sm_90a
-    #[arg(long, value_name = "NAME")]
-    pub(crate) target: String,
+    /// The target, for example sm_90a; several with commas, or the option several times
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', required = true)]
+    pub(crate) target: Vec<String>,
     /// Whose choices to follow: seed, llvm, libnvvm, cuda-tile
     #[arg(long, value_name = "NAME", default_value = "llvm")]
     pub(crate) policy: String,

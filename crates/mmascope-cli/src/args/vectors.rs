@@ -38,9 +38,10 @@ pub(crate) struct Check {
     /// Check only lines of this instruction; lines that name none are taken for it
     #[arg(long)]
     pub(crate) inst: Option<String>,
-    /// Check every line against this instruction instead of the one that it names
-    #[arg(long = "as", value_name = "ARCH:INST", conflicts_with_all = ["arch", "inst"])]
-    pub(crate) against: Option<String>,
+    /// Check every line against this instruction instead of the one that it names; several with commas, each of which
+    /// checks all lines
+    #[arg(long = "as", value_name = "ARCH:INST,…", value_delimiter = ',', conflicts_with_all = ["arch", "inst"])]
+    pub(crate) against: Vec<String>,
     /// Compute through the engine of matrix products instead of one by one; the report is the same
     #[arg(long)]
     pub(crate) engine: bool,
@@ -67,8 +68,8 @@ pub(crate) struct Gen {
     /// The architecture; with --vectors, that of lines that name none
     #[arg(long, required_unless_present = "vectors")]
     pub(crate) arch: Option<String>,
-    /// The instruction; with --vectors, that of lines that name none
-    #[arg(long, required_unless_present = "vectors")]
+    /// The instruction, where --arch does not name it too; with --vectors, that of lines that name none
+    #[arg(long)]
     pub(crate) inst: Option<String>,
     #[command(flatten)]
     pub(crate) cases: Cases,

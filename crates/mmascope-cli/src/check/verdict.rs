@@ -193,8 +193,9 @@ impl Verdict {
     }
 }
 
-/// Names in a sentence, the first few of many.
+/// Names in a sentence, the first few of many; runs of numbers are one name.
 fn listed(names: &[&str]) -> String {
+    let names = in_ranges(names);
     let shown = names[..names.len().min(NAMED)].join(", ");
     match names.len().saturating_sub(NAMED) {
         0 => match shown.rsplit_once(", ") {
@@ -203,6 +204,27 @@ fn listed(names: &[&str]) -> String {
         },
         more => format!("{shown} and {more} more"),
     }
+}
+
+/// `e0=-5`, `e0=-4`, `e0=-3` and so on as `e0=-5..-3`: names that differ in a number alone, three or more that
+/// follow each other.
+fn in_ranges(names: &[&str]) -> Vec<String> {
+    let numbered = |name: &str| -> Option<(String, i64)> {
+        let (key, value) = name.rsplit_once('=')?;
+        Some((key.to_owned(), value.parse().ok()?))
+    };
+    let follows = |left: &&str, right: &&str| match (numbered(left), numbered(right)) {
+        (Some((key, value)), Some((other, next))) => key == other && value + 1 == next,
+        _ => false,
+    };
+    let mut found = Vec::new();
+    for run in names.chunk_by(follows) {
+        match (run, run.last().and_then(|last| numbered(last))) {
+            ([first, _, _, ..], Some((_, last))) => found.push(format!("{first}..{last}")),
+            _ => found.extend(run.iter().map(ToString::to_string)),
+        }
+    }
+    found
 }
 
 /// Whether a line says that it is one of a discriminating pack.
@@ -223,5 +245,29 @@ pub(super) fn without_neighbours(line: &str) -> String {
     match values.next() {
         Some(Ok(_)) => format!("{}{}", &line[..at], &rest[values.byte_offset()..]),
         _ => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    #[test]
+    fn numbers_that_follow_each_other_are_one_name() {
+        let names = [
+            "e0=-5",
+            "e0=-4",
+            "e0=-3",
+            "e0=-1",
+            "F=1",
+            "F=2",
+            "F=25 e0=-131",
+            "sticky=kept",
+        ];
+        assert_eq!(
+            listed(&names),
+            "e0=-5..-3, e0=-1, F=1, F=2, F=25 e0=-131 and sticky=kept"
+        );
+        assert_eq!(listed(&["F=21"]), "F=21");
     }
 }

@@ -41,7 +41,9 @@ pub(super) fn counts(findings: &Findings<'_>, compare: &Compare) -> [String; 7] 
 
 pub(super) fn print(findings: &Findings<'_>) -> Result<(), Failure> {
     let mut out = terminal::out();
-    writeln!(out, "{} inputs: {}", findings.inputs, findings.source)?;
+    let (inputs, source) = (findings.inputs, &findings.source);
+    let plural = if inputs == 1 { "" } else { "s" };
+    writeln!(out, "{inputs} input{plural}: {source}")?;
     for note in &findings.notes {
         writeln!(out, "note: {note}")?;
     }

@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 /// Longest line in bytes; the longest real one has about 1,000.
 pub const MAX_LINE: usize = 1 << 20;
 
+/// The longest line that is passed over, in bytes: what goes on beyond it (a device, a binary file) has no lines.
+const MAX_SKIPPED: usize = 64 << 20;
+
 /// How a gzip stream begins.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -75,7 +78,8 @@ impl Lines {
     /// The next line; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Io`] when the stream breaks off (a damaged gzip file, for example).
+    /// [`Error::Io`] when the stream breaks off (a damaged gzip file, for example), or a line does not end within
+    /// 64 MiB.
     pub fn next_line(&mut self) -> Result<Option<Line>> {
         let mut bytes = Vec::new();
         let limit = MAX_LINE as u64 + 1;
@@ -112,6 +116,7 @@ impl Lines {
     }
 
     fn skip_line(&mut self) -> Result<()> {
+        let mut skipped = MAX_LINE;
         loop {
             let buffer = self
                 .stream
@@ -122,6 +127,16 @@ impl Lines {
             self.stream.consume(end.map_or(length, |end| end + 1));
             if done {
                 return Ok(());
+            }
+            skipped += length;
+            if skipped > MAX_SKIPPED {
+                return Err(Error::Io {
+                    file: self.file.clone(),
+                    message: format!(
+                        "line {} does not end within {MAX_SKIPPED} bytes: this is no file of lines",
+                        self.number
+                    ),
+                });
             }
         }
     }

@@ -97,6 +97,21 @@ fn lines_that_are_too_long() {
     );
 }
 
+/// A line that does not end is given up: the stream may be a device.
+#[test]
+fn a_line_without_an_end() {
+    let endless = Box::new(std::io::repeat(b'x'));
+    let mut lines = Lines::new("x.jsonl", endless).expect("it can be read");
+    let Err(Error::Io { file, message }) = lines.next_line() else {
+        panic!("a line without an end was read");
+    };
+    assert_eq!(file, "x.jsonl");
+    assert!(
+        message.starts_with("line 1 does not end within"),
+        "{message}"
+    );
+}
+
 #[test]
 fn damaged_gzip_is_an_error_of_the_file() {
     let good = gzip("{\"a\":1}\n".repeat(1000).as_bytes());
