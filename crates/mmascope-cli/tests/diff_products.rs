@@ -449,6 +449,9 @@ fn a_second_architecture_alone_takes_its_default_for_the_files() {
     let named = explain("--arch ampere --against cdna3:v_mfma_f32_16x16x16_f16");
     assert_eq!(explain("--arch ampere --against cdna3"), named);
     assert!(named.contains("v_mfma_f32_16x16x16_f16"), "{named}");
+    // As `diff` takes them: of Hopper that is no instruction of Ampere's.
+    let named = explain("--arch ampere --against hopper:wgmma.m64n8k16.f32.f16.f16");
+    assert_eq!(explain("--arch ampere --against hopper"), named);
     // It takes the same name before its default.
     let short = "mma.m16n8k8.f32.f16.f16.f32";
     let named = explain(&format!("--arch turing:{short} --against ampere:{short}"));

@@ -66,6 +66,14 @@ pub(super) fn run(
         ));
     }
     let other = match &options.against {
+        // Where the first unit is the default of the types of the files, the second one is too, as in `diff`.
+        Some(arch) if options.inst.is_none() && !arch.contains(':') => {
+            let other = chain(catalogue, options, arch, None);
+            Some(other.map_err(|failure| match failure {
+                Failure::Input(message) => Failure::Input(format!("--against {arch}: {message}")),
+                other => other,
+            })?)
+        }
         Some(against) => {
             let row = second(catalogue, own.row, against)?;
             Some(chain(
