@@ -349,4 +349,13 @@ float my_sdot_64_(const int64_t *n, const float *x, const int64_t *dx, const flo
     }
     let (wrong, _) = reveal("model:volta:f16", &["--ilp64"]);
     assert_eq!(wrong.status.code(), Some(2));
+    // A plain name that the library lacks: the ones that it has are told.
+    let subject = format!("lib:{}:sdot", library.display());
+    let (missing, _) = reveal(&subject, &["-n", "12"]);
+    assert_eq!(missing.status.code(), Some(3));
+    assert!(
+        text(&missing.stderr).contains("this library has cblas_sdot, scipy_cblas_sdot64_"),
+        "{}",
+        text(&missing.stderr)
+    );
 }

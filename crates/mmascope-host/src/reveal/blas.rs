@@ -76,6 +76,19 @@ pub(super) fn subject(path: &str, symbol: &str) -> String {
     format!("lib:{path}:{symbol}")
 }
 
+/// Names under which a library has the routine of a symbol that it lacks, in words; nothing where it has none.
+fn present(library: &Library, symbol: &str) -> String {
+    let is_there = |name: &String| {
+        // SAFETY: the symbol is looked up, and neither kept nor called.
+        unsafe { library.get::<*const c_void>(name.as_bytes()).is_ok() }
+    };
+    let names = routine::spellings(symbol).into_iter().filter(is_there);
+    match &names.collect::<Vec<_>>()[..] {
+        [] => String::new(),
+        names => format!("; this library has {}", names.join(", ")),
+    }
+}
+
 impl Blas {
     /// Loads `symbol` of the shared library at `path`, for results of `n` products. A path without
     /// a slash is searched for as the system does. A symbol has 64-bit integers where its name says so
@@ -99,6 +112,11 @@ impl Blas {
         // gives this name.
         let function =
             unsafe { library.get::<*const c_void>(exported(symbol).as_bytes()) }.map(|s| *s);
+        let missing = |error: libloading::Error| Error::Device {
+            device: name.clone(),
+            query: None,
+            message: format!("{error}{}", present(&library, symbol)),
+        };
         let function = match function {
             Ok(function) => function,
             // Fortran names are found without their underscore too.
@@ -107,9 +125,9 @@ impl Blas {
                 let with = format!("{}_", exported(symbol).trim_end_matches('_'));
                 *library
                     .get::<*const c_void>(with.as_bytes())
-                    .map_err(|_| fail(error))?
+                    .map_err(|_| missing(error))?
             },
-            Err(error) => return Err(fail(error)),
+            Err(error) => return Err(missing(error)),
         };
         let threads = OPENBLAS_THREADS
             .into_iter()

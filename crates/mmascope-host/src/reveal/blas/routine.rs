@@ -57,6 +57,22 @@ pub(super) fn exported(symbol: &str) -> &str {
     symbol.strip_suffix(WIDE).unwrap_or(symbol)
 }
 
+/// Names that libraries give the routine of a symbol: with the prefixes and suffixes of CBLAS, SciPy and ILP64.
+pub(super) fn spellings(symbol: &str) -> Vec<String> {
+    const STEMS: [&str; 6] = ["sdot", "ddot", "sgemv", "dgemv", "sgemm", "dgemm"];
+    let narrow = NARROW.iter().map(|(name, ..)| *name);
+    // `hgemm` is a part of `shgemm`, which stands before it.
+    let Some(stem) = narrow.chain(STEMS).find(|stem| symbol.contains(stem)) else {
+        return Vec::new();
+    };
+    let prefixes = ["", "cblas_", "scipy_", "scipy_cblas_"].into_iter();
+    let suffixes = ["", "_", "64_", "_64_", "_64", "64"];
+    prefixes
+        .flat_map(|prefix| suffixes.map(|suffix| format!("{prefix}{stem}{suffix}")))
+        .filter(|name| Symbol::parse(name).is_some())
+        .collect()
+}
+
 impl Symbol {
     /// `sdot`, `sdot_` and `cblas_sdot`, and so on, with a prefix that ends with `_` (`scipy_cblas_sdot`)
     /// and a suffix of ILP64 (`sdot64_`, `sdot_64_`, `sdot_64`); `None` for every other name.
