@@ -14,7 +14,7 @@ use crate::terminal;
 use crate::{interrupt, tested};
 use mmascope::cases::Family;
 use mmascope::dpa::{Modifiers, Unit};
-use mmascope::dut::{Dut, Interface};
+use mmascope::dut::{DeviceName, Dut, Interface};
 use mmascope::explain::Trace;
 use mmascope::isa::{Catalogue, Instruction};
 use mmascope::validate::{State, ValidationPlan, shrink, validate};
@@ -40,6 +40,8 @@ pub(crate) fn run(
             options.subject
         )));
     }
+    // A subject without its prefix is told before what else is missing.
+    let subject: DeviceName = options.subject.parse()?;
     let Some(against) = &options.against else {
         return Err(Failure::Input(format!(
             "validate {}: which model? --against ARCH:INST names it",
@@ -51,10 +53,9 @@ pub(crate) fn run(
     report::doubt(row);
     let unit = row.unit()?;
     let interface = Interface::of_row(catalogue, &arch, &inst)?;
-    let mut device =
-        options
-            .device
-            .open_as(catalogue, &options.subject.parse()?, Some(interface))?;
+    let mut device = options
+        .device
+        .open_as(catalogue, &subject, Some(interface))?;
     let families = if options.families.is_empty() {
         Family::ALL.to_vec()
     } else {

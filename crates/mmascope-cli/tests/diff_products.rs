@@ -341,6 +341,7 @@ fn comparisons_of_products_are_drawn() {
         );
         assert_eq!(text.matches("<rect class=\"worst\"").count(), 1);
         assert!(text.contains(" of 600 outputs differ"));
+        assert!(text.matches("<rect class=\"key ").count() > 1, "a legend");
     }
     // The first and the worst, each with both values and the step that parts the units.
     let page = read("d.html");

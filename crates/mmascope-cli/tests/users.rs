@@ -380,7 +380,7 @@ fn refused_lines_are_wrong_input_and_limits_are_said() {
         ("arch one\narch one\n", "declared twice"),
         ("arch one = One\n", "an alias of itself"),
         ("arch one = two Two\n", "named twice"),
-        ("arch one = two\narch two = one\n", "declared twice"),
+        ("arch one = two\narch two = one\n", "in a circle"),
     ] {
         let isa = folder.path().join("wrong.isa");
         std::fs::write(&isa, text).expect("written");

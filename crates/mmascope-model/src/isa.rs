@@ -317,8 +317,20 @@ impl Catalogue {
                 self.architectures.len() - 1
             }
         };
+        // The block may stand under an alias of its architecture, whose name is then no alias of that alias.
+        let own = fold(&self.architectures[index].name);
+        let is_alias = fold(&architecture.name) != own;
         let names = std::iter::once(&architecture.name).chain(&architecture.aliases);
-        for (name, column) in names.zip(columns) {
+        for (place, (name, column)) in names.zip(columns).enumerate() {
+            if is_alias && place > 0 && fold(name) == own {
+                return Err(Error::Text {
+                    position: Position { column, ..position },
+                    message: format!(
+                        "'{}' is an alias of '{name}' already: they name each other in a circle",
+                        architecture.name
+                    ),
+                });
+            }
             if *self.names.entry(fold(name)).or_insert(index) != index {
                 return Err(Error::Text {
                     position: Position { column, ..position },

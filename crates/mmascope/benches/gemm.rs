@@ -208,6 +208,22 @@ const USERS: [(&str, u32, &str); 16] = [
         8,
         "fused L=8 F=29 align=rne -> rne f32",
     ),
+    ("L=16 F=40", 16, "fused L=16 F=40 -> rz f32"),
+    (
+        "L=4 F=35 align=rd of eight, c first",
+        8,
+        "fused L=4 F=35 align=rd -> rne f32",
+    ),
+    (
+        "L=8 F=33, then c",
+        8,
+        "s = fused L=8 F=33 from +0 -> rz f32 ; d = add s c -> rne f32",
+    ),
+    (
+        "L=8 F=35, the products' grid",
+        8,
+        "fused L=8 F=35 grid=products -> rne f32",
+    ),
 ];
 
 /// CPU time of this thread in seconds; elsewhere than on Linux and macOS the time that passes.

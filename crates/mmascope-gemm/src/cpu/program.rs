@@ -4,7 +4,7 @@ use super::down;
 use super::exponents;
 use super::pack::{self, Marks, Scales, Shape};
 use super::packed_operand::{How, Side};
-use super::plan::{Plan, Stage};
+use super::plan::{From, Plan, Stage};
 use super::range::Ranges;
 use super::sum::{Direction, Finish, Sum};
 use super::ways::Ways;
@@ -34,7 +34,7 @@ pub(super) struct Sums {
     pub(super) down: Option<Sum>,
     /// The sum, where its results are f16.
     pub(super) half: Option<Sum>,
-    /// Whether the program is one chain of sums that is faster two rows at a time.
+    /// Whether the program is one chain of sums, fused or exact, that is faster two rows at a time.
     pub(super) by_two: bool,
     /// Whether sums that round toward −∞ in 32-bit lanes are faster four rows at a time.
     pub(super) by_four: bool,
@@ -64,7 +64,16 @@ impl Sums {
             how => how,
         };
         let down = plan.only().filter(|_| how != How::Plain);
-        let by_two = plan.one_sum().is_some_and(Sum::is_by_two);
+        // (Exact sums of two rows share the columns as f64.)
+        let by_two = plan.one_sum().is_some_and(Sum::is_by_two)
+            || matches!(
+                plan.stages[..],
+                [Stage::Exact {
+                    slot: 0,
+                    from: From::C,
+                    ..
+                }]
+            );
         let half = plan.only().filter(Sum::is_half).filter(|_| down.is_none());
         let slots = plan.order.len();
         let width: usize = how.bytes()[1];

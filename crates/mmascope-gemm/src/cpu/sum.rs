@@ -91,7 +91,8 @@ pub(super) struct Sum {
     pub(super) kind: SumKind,
     /// Slots of a group: an even number.
     pub(super) slots: usize,
-    /// Slots that are summed in i32 lanes: all of them, or those of a part, the parts being added in f64.
+    /// Slots that are summed in i32 lanes: all of them, or those of a part, the parts being added in f64. 1: each term is split into
+    /// two numbers of i32, which are summed apart.
     pub(super) part: usize,
     /// F.
     pub(super) f: u32,
@@ -117,6 +118,11 @@ pub(super) struct Sum {
     pub(super) may_cancel: bool,
     /// [`SumKind::Late`], [`SumKind::Parity`]: F2.
     pub(super) f2: u32,
+}
+
+/// Bits of a split term's lower number: so many that the lower numbers of all slots fit i32 together.
+pub(super) fn low_bits(slots: usize) -> u32 {
+    30_u32.saturating_sub(slots.next_power_of_two().trailing_zeros())
 }
 
 impl Sum {

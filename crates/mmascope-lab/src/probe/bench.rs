@@ -20,6 +20,8 @@ pub(super) struct Bench<'a> {
     features: Vec<Feature>,
     /// Tests of the feature being measured, with the values that were read.
     tests: Vec<(Test, TracedValue)>,
+    /// The answers of the concluded features' tests, in their order.
+    values: Vec<TracedValue>,
     pub(super) queries: u64,
     /// Every question with its answer.
     pub(super) asked: Vec<(Input, Reading)>,
@@ -80,6 +82,7 @@ impl<'a> Bench<'a> {
             signature,
             features: Vec::new(),
             tests: Vec::new(),
+            values: Vec::new(),
             queries: 0,
             asked: Vec::new(),
             stand_in: None,
@@ -248,13 +251,9 @@ impl<'a> Bench<'a> {
         value: impl Into<String>,
         conclusion: impl Into<String>,
     ) {
-        let tests = std::mem::take(&mut self.tests);
-        let readings = TracedValue::column(tests.iter().map(|(_, value)| value));
-        let tests = tests
-            .into_iter()
-            .zip(readings)
-            .map(|((test, _), reading)| Test { reading, ..test });
-        let tests = tests.collect();
+        let (tests, values): (Vec<Test>, Vec<TracedValue>) =
+            std::mem::take(&mut self.tests).into_iter().unzip();
+        self.values.extend(values);
         self.features.push(Feature {
             name,
             section,
@@ -266,6 +265,12 @@ impl<'a> Bench<'a> {
     }
 
     pub(super) fn finish(mut self, subject: String, signature: Signature) -> Features {
+        // Numbers of one page are in one notation.
+        let readings = TracedValue::column(self.values.iter());
+        let tests = self.features.iter_mut().flat_map(|it| &mut it.tests);
+        for (test, reading) in tests.zip(readings) {
+            test.reading = reading;
+        }
         self.features.sort_by_key(|feature| feature.section);
         Features {
             subject,

@@ -217,6 +217,12 @@ impl Tree {
     /// most has the format in it.
     #[must_use]
     pub fn svg(&self, title: &str, names: &[String]) -> String {
+        let (leaves, pattern) = (self.leaves(), self.pattern_named(names));
+        self.picture(&format!("{title}: {leaves} leaves, {pattern}"), names)
+    }
+
+    /// The drawing under a heading, which may be empty.
+    pub(super) fn picture(&self, heading: &str, names: &[String]) -> String {
         let drawn = self.drawn(FOLD_ABOVE, names);
         let widths: Vec<usize> = drawn
             .iter()
@@ -259,11 +265,6 @@ impl Tree {
         let right = (0..drawn.len())
             .map(|item| x[item] + widths[item] / 2)
             .max();
-        let heading = format!(
-            "{title}: {} leaves, {}",
-            self.leaves(),
-            self.pattern_named(names)
-        );
         let kinds = self.kinds();
         let width = (right.unwrap_or(0) + 20)
             .max(heading.chars().count() * 8 + 20)
@@ -276,7 +277,7 @@ impl Tree {
              <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n\
              <text x=\"10\" y=\"22\" font-size=\"14\">{}</text>\n\
              <text x=\"10\" y=\"38\" class=\"soft\">{kinds}</text>\n",
-            escape(&heading)
+            escape(heading)
         );
         for (item, shape) in drawn.iter().enumerate() {
             if let Some(parent) = shape.parent {

@@ -41,7 +41,8 @@ impl Tree {
             ("@N@", self.leaves().to_string()),
             ("@NAMES@", list),
             ("@NODES@", nodes),
-            ("@PICTURE@", self.svg(title, names)),
+            // The page has title and pattern above.
+            ("@PICTURE@", self.picture("", names)),
         ];
         // One pass over the page, so that a text that looks like a mark is not taken for one.
         let mut out = String::new();

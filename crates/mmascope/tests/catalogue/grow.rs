@@ -217,6 +217,22 @@ fn a_bad_text_changes_nothing() {
     assert!(catalogue.architecture("three").is_err());
 }
 
+/// Two texts that name two architectures after each other: the second one's name is an alias, whose alias would be the first.
+#[test]
+fn aliases_in_a_circle_are_refused_in_two_texts_too() {
+    let mut catalogue = Catalogue::empty();
+    catalogue.extend("a", "arch one = uno\n").expect("good");
+    let Err(Error::Text { position, message }) = catalogue.extend("b", "arch uno = ein one\n")
+    else {
+        panic!("it names itself");
+    };
+    assert_eq!(position.to_string(), "b:1:16");
+    assert!(message.contains("in a circle"), "{message}");
+    catalogue
+        .extend("b", "arch uno = ein\n")
+        .expect("an alias of it may stand for it");
+}
+
 /// The same text gives the same hash, and every byte counts.
 #[test]
 fn the_hash_is_that_of_the_text() {

@@ -100,6 +100,33 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "a=e4m3 b=e4m3 c=f32 d=f32 k=128".to_owned(),
             "fused L=128 F=24 align=ru -> rne f32",
         ),
+        // Terms beyond 32 bits, each in two numbers: up to the F where all of them fit f64.
+        (format!("{f16} k=16"), "t-fdpa L=16 F=30 e0=-133 -> rz f32"),
+        (format!("{f16} k=32"), "t-fdpa L=32 F=44 e0=-126 -> rz f32"),
+        (
+            format!("{f16} k=16"),
+            "fused L=16 F=45 align=rne -> rne f32",
+        ),
+        (
+            "a=bf16 b=bf16 c=f32 d=f32 k=8".to_owned(),
+            "fused L=4 F=47 align=rd -> rd f32",
+        ),
+        (
+            "a=f16 b=f16 c=f16 d=f16 k=8".to_owned(),
+            "fused L=8 F=33 align=ru grid=products -> rne f16",
+        ),
+        (
+            "a=tf32 b=tf32 c=f32 d=f32 k=8".to_owned(),
+            "fused L=8 F=38 grid=products -> rz f32",
+        ),
+        (
+            "a=e5m2 b=e5m2 c=f32 d=f32 k=128".to_owned(),
+            "fused L=128 F=42 align=rne -> rz e8m13",
+        ),
+        (
+            format!("{f16} k=16"),
+            "s = fused L=8 F=32 align=rd from +0 -> rz f32 ; d = add s c -> rne f32",
+        ),
         (
             format!("{f16} k=16"),
             "fused L=16 F=25 grid=products -> rz f32",
@@ -173,7 +200,7 @@ fn users_units_have_kernels_where_their_parameters_fit() {
         }
     }
     let without = [
-        (format!("{f16} k=32"), "t-fdpa L=32 F=40 e0=-126 -> rz f32"),
+        (format!("{f16} k=32"), "t-fdpa L=32 F=45 e0=-126 -> rz f32"),
         (
             format!("{f16} k=16"),
             "t-fdpa L=16 F=25 e0=-133 align=odd -> rz f32",
@@ -182,7 +209,7 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "a=f32 b=f32 c=f32 d=f32 k=4".to_owned(),
             "t-fdpa L=4 F=24 e0=-133 -> rz f32",
         ),
-        (format!("{f16} k=16"), "t-fdpa L=16 F=30 e0=-133 -> rz f32"),
+        (format!("{f16} k=16"), "t-fdpa L=16 F=46 e0=-133 -> rz f32"),
     ];
     for (signature, program) in without {
         let kernel = Kernel::at_level(&own(&signature, program), Level::Scalar);

@@ -10,7 +10,7 @@ use mmascope::diff::Place;
 const LEFT: usize = 64;
 /// Room for title and numbers of columns above the cells, and for the words below them.
 const ABOVE: usize = 56;
-const BELOW: usize = 44;
+const BELOW: usize = 66;
 /// The largest side of a cell.
 const CELL: usize = 22;
 
@@ -51,12 +51,10 @@ fn map(svg: &mut String, sides: &[Side<'_>], pair: &Compared, top: usize) -> usi
                 range(row, rows, m),
                 range(column, columns, n)
             );
-            // What is there is seen, however little it is.
-            let opacity = match different {
-                0 => 100,
-                _ => 25 + 75 * different / all.max(1),
+            let (class, opacity) = match different {
+                0 => ("equal", 100),
+                _ => ("bar", opacity(100 * different / all.max(1))),
             };
-            let class = if different == 0 { "equal" } else { "bar" };
             // Writing to a string cannot fail.
             let _ = write!(
                 svg,
@@ -105,7 +103,42 @@ fn map(svg: &mut String, sides: &[Side<'_>], pair: &Compared, top: usize) -> usi
         ),
     };
     label(svg, "faint", LEFT, end + 16, &words);
+    if rows > 0 && columns > 0 {
+        let is_one = rows == m && columns == n && sides[pair.left].shape[0] == 1;
+        legend(svg, end + 28, is_one);
+    }
     ABOVE + rows * size + BELOW
+}
+
+/// How dark a place is of whose outputs so many percent differ. What is there is seen, however little it is.
+fn opacity(percent: u64) -> u64 {
+    25 + 75 * percent / 100
+}
+
+/// What the colours say; `is_one` where every place is one output.
+fn legend(svg: &mut String, top: usize, is_one: bool) {
+    let shares: &[(u64, &str)] = match is_one {
+        true => &[(0, "equal"), (100, "different")],
+        false => &[
+            (0, "all equal"),
+            (1, "few differ"),
+            (50, "half"),
+            (100, "all differ"),
+        ],
+    };
+    for (index, (percent, words)) in shares.iter().enumerate() {
+        let x = LEFT + index * 110;
+        let (class, opacity) = match percent {
+            0 => ("equal", 100),
+            percent => ("bar", opacity(*percent)),
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(
+            svg,
+            "<rect class=\"key {class}\" x=\"{x}\" y=\"{top}\" width=\"11\" height=\"11\" fill-opacity=\"{opacity}%\"/>"
+        );
+        label(svg, "faint", x + 16, top + 10, words);
+    }
 }
 
 /// The rows or columns of a cell, of `all` in `cells`: `4–7`.

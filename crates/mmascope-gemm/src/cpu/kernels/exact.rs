@@ -10,7 +10,7 @@
 //! neither is shown is not to be used. (Ties are frequent, so that the first test alone would not do.)
 
 use super::fused::{self, At, Tile};
-use crate::cpu::lanes::{Lanes, VECTORS, four};
+use crate::cpu::lanes::{Lanes, VECTORS, four, rows};
 use crate::cpu::plan::DOUBT;
 use crate::cpu::sum::Offsets;
 
@@ -85,20 +85,20 @@ pub(super) unsafe fn chain<V: Lanes>(
     }
 }
 
-/// The same where all terms are whole numbers of 2^`grain`: as long as they stay below 2^53 of it, the sum
-/// in f64 is exact on the way too, and one conversion rounds it. That each group's products are, and
-/// together stay below 2^52 of it, is the caller's promise; gives the lanes in which c does not, or is no
+/// The same of some rows by the same columns, where all terms of a row are whole numbers of 2^`grains`: as long as they stay
+/// below 2^53 of it, the sum in f64 is exact on the way too, and one conversion rounds it. That each group's products are, and
+/// together stay below 2^52 of it, is the caller's promise; gives the lanes in which a row's c does not, or is no
 /// whole number at the start.
 ///
 /// # Safety
-/// As [`chain`].
+/// As [`chain`], for all rows.
 #[inline(always)]
-pub(super) unsafe fn whole<V: Lanes>(
+pub(super) unsafe fn whole<V: Lanes, const ROWS: usize>(
     l: usize,
-    grain: i32,
-    mut at: At,
+    grains: [i32; ROWS],
+    mut at: [At; ROWS],
     groups: usize,
-    c: &mut Tile<V>,
+    c: &mut [Tile<V>; ROWS],
 ) -> V {
     // SAFETY: as the caller promises.
     unsafe {
@@ -106,39 +106,53 @@ pub(super) unsafe fn whole<V: Lanes>(
         let magnitude = V::splat(u32::MAX >> 1);
         let zero = V::splat(0);
         let mut bad = V::splat(0);
-        let mut largest = zero;
-        for c in c.iter() {
-            let grains = c.f_mul(power(-grain));
-            let is_whole = grains.f_floor().f_sub(grains).i_equal(zero);
-            bad = bad.or(is_whole.not_and(V::splat(u32::MAX)));
-            largest = largest.i_max(c.and(magnitude));
+        let mut largest = [zero; ROWS];
+        for r in 0..ROWS {
+            for c in &c[r] {
+                let grains = c.f_mul(power(-grains[r]));
+                let is_whole = grains.f_floor().f_sub(grains).i_equal(zero);
+                bad = bad.or(is_whole.not_and(V::splat(u32::MAX)));
+                largest[r] = largest[r].i_max(c.and(magnitude));
+            }
         }
-        let mut tile = *c;
+        let mut tiles = *c;
         for _ in 0..groups {
-            let mut low = [zero; VECTORS];
-            let mut high = [zero; VECTORS];
-            four!(|v| {
-                low[v] = tile[v].f_low_to_d();
-                high[v] = tile[v].f_high_to_d();
+            let mut low = [[zero; VECTORS]; ROWS];
+            let mut high = [[zero; VECTORS]; ROWS];
+            rows!(ROWS, |r| {
+                four!(|v| {
+                    low[r][v] = tiles[r][v].f_low_to_d();
+                    high[r][v] = tiles[r][v].f_high_to_d();
+                });
             });
             for k in 0..l {
-                let a = V::d_splat(f64::from(*at.a.add(k)));
-                let b = at.b.add(k * VECTORS * V::WIDTH).cast::<u32>();
+                let b = at[0].b.add(k * VECTORS * V::WIDTH).cast::<u32>();
+                let mut a = [zero; ROWS];
+                rows!(ROWS, |r| a[r] = V::d_splat(f64::from(*at[r].a.add(k))));
                 four!(|v| {
+                    // (Each row takes the same columns, which become f64 once.)
                     let b = V::load(b.add(v * V::WIDTH));
-                    low[v] = a.d_fma(b.f_low_to_d(), low[v]);
-                    high[v] = a.d_fma(b.f_high_to_d(), high[v]);
+                    let (b_low, b_high) = (b.f_low_to_d(), b.f_high_to_d());
+                    rows!(ROWS, |r| {
+                        low[r][v] = a[r].d_fma(b_low, low[r][v]);
+                        high[r][v] = a[r].d_fma(b_high, high[r][v]);
+                    });
                 });
             }
-            four!(|v| {
-                // (−0 is +0.)
-                tile[v] = low[v].d_to_f(high[v]).f_add(zero);
-                largest = largest.i_max(tile[v].and(magnitude));
+            rows!(ROWS, |r| {
+                four!(|v| {
+                    // (−0 is +0.)
+                    tiles[r][v] = low[r][v].d_to_f(high[r][v]).f_add(zero);
+                    largest[r] = largest[r].i_max(tiles[r][v].and(magnitude));
+                });
+                at[r] = at[r].on::<V>(l, 0, false);
             });
-            at = at.on::<V>(l, 0, false);
         }
-        *c = tile;
-        let limit = (grain + 52).min(100);
-        bad.or(largest.i_greater(power(limit).i_sub(V::splat(1))))
+        *c = tiles;
+        for r in 0..ROWS {
+            let limit = (grains[r] + 52).min(100);
+            bad = bad.or(largest[r].i_greater(power(limit).i_sub(V::splat(1))));
+        }
+        bad
     }
 }

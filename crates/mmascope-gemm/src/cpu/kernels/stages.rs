@@ -234,6 +234,82 @@ impl Sums {
     }
 }
 
+impl Sums {
+    /// Steps of some rows of exact sums of `l` of `slots` products, where f64 holds all of them; `None`, and c as it was, where it
+    /// does not.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
+    #[inline(always)]
+    unsafe fn whole<V: Lanes, const ROWS: usize>(
+        &self,
+        rows: [usize; ROWS],
+        panel: usize,
+        steps: &Range<usize>,
+        (slots, l): (usize, usize),
+        c: &mut [Tile<V>; ROWS],
+    ) -> Option<V> {
+        let chunk = steps.start / self.shape.chunk;
+        if steps.end > (chunk + 1) * self.shape.chunk {
+            return None;
+        }
+        let mut grains = [0; ROWS];
+        for (grain, row) in grains.iter_mut().zip(rows) {
+            *grain = self.grain(row, panel, chunk, l)?;
+        }
+        let at = rows.map(|row| self.at(row, panel, steps.start));
+        let groups = slots / l * steps.len();
+        let mut tiles = *c;
+        // SAFETY: instructions: the caller's. Room: `at` has asserted rows, panel and first step, and the caller that the steps
+        // are there; `groups` are theirs.
+        unsafe {
+            let bad = apart!(V, exact::whole(l, grains, at, groups, &mut tiles));
+            (bad.top_bits() == 0).then(|| {
+                *c = tiles;
+                bad
+            })
+        }
+    }
+
+    /// Steps of some rows of exact sums, together where f64 holds all of them, else row by row.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
+    #[inline(always)]
+    unsafe fn exact<V: Lanes, const ROWS: usize>(
+        &self,
+        rows: [usize; ROWS],
+        panel: usize,
+        steps: &Range<usize>,
+        c: &mut [Tile<V>; ROWS],
+    ) -> V {
+        let [Stage::Exact { slots, l, .. }] = self.plan.stages[..] else {
+            unreachable!("`Sums::pack` says so");
+        };
+        // SAFETY: as the caller promises for all rows; room as in `whole`.
+        unsafe {
+            if let Some(bad) = self.whole(rows, panel, steps, (slots, l), c) {
+                return bad;
+            }
+            let mut bad = V::splat(0);
+            let groups = slots / l * steps.len();
+            let places = self.plan.a.fraction_bits() + self.plan.b.fraction_bits();
+            for (row, c) in rows.into_iter().zip(c) {
+                let mut one = [*c];
+                if let Some(found) = self.whole([row], panel, steps, (slots, l), &mut one) {
+                    bad = bad.or(found);
+                    [*c] = one;
+                    continue;
+                }
+                let (at, offsets) = (self.at(row, panel, steps.start), &self.ranges.offsets);
+                let chain = apart!(V, exact::chain((l, places), offsets, at, groups, c));
+                bad = bad.or(chain);
+            }
+            bad
+        }
+    }
+}
+
 impl Packed for Sums {
     fn shape(&self) -> &Shape {
         &self.shape
@@ -302,16 +378,10 @@ impl Packed for Sums {
             if (self.plan.single || self.plan.one_sum().is_some()) && self.alone.is_none() {
                 let at = self.at(row, panel, steps.start);
                 if let Stage::Exact { slots, l, .. } = self.plan.stages[0] {
-                    let chunk = steps.start / self.shape.chunk;
-                    let within = steps.end <= (chunk + 1) * self.shape.chunk;
-                    if let (true, Some(grain)) = (within, self.grain(row, panel, chunk, l)) {
-                        let mut tile = *c;
-                        let groups = slots / l * steps.len();
-                        let bad = apart!(V, exact::whole(l, grain, at, groups, &mut tile));
-                        if bad.top_bits() == 0 {
-                            *c = tile;
-                            return bad;
-                        }
+                    let mut one = [*c];
+                    if let Some(bad) = self.whole([row], panel, &steps, (slots, l), &mut one) {
+                        [*c] = one;
+                        return bad;
                     }
                 }
                 return self.stages(at, steps.len(), c);
@@ -365,6 +435,9 @@ impl Packed for Sums {
                 (Some(sum), _) => self.down(sum, rows, panel, &steps, ahead, c),
                 _ if ROWS == 4 => unreachable!("`rows_at_a_time` says so"),
                 (None, Some(sum)) => self.halves(sum, rows, panel, &steps, c),
+                _ if matches!(self.plan.stages[..], [Stage::Exact { .. }]) => {
+                    self.exact(rows, panel, &steps, c)
+                }
                 (None, None) => self.both(rows, panel, &steps, c),
             }
         }

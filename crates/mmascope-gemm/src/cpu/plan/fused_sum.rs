@@ -3,7 +3,7 @@
 use super::Refusal;
 use crate::cpu::exponents::power_of_two;
 use crate::cpu::range::C_HIGH;
-use crate::cpu::sum::{Direction, Finish, Narrow, Round, Sum};
+use crate::cpu::sum::{Direction, Finish, Narrow, Round, Sum, low_bits};
 use crate::dpa::{Output, Select, Signature, ZeroSign};
 use crate::format::{Float, Overflow, Rounding};
 use crate::shape::{SumGrid, SumKind};
@@ -92,8 +92,10 @@ fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
     Ok((finish, wide))
 }
 
-/// The largest F: terms and c stay below 2^31 units of the grid.
-const MOST_F: u32 = 29;
+/// Terms that fit 32 bits together so that they are summed there; fewer are each split in two, which is faster.
+const FEWEST: usize = 3;
+/// What products and c stay below together where parts of them are added in f64, in units of the grid.
+const MOST_IN_F64: i32 = 52;
 /// The first byte, of 128, from which on a sum may be suspected of an overflow.
 const SUSPICIOUS: u32 = 112;
 
@@ -142,14 +144,23 @@ pub(super) fn fused_sum(
     let part = match fits {
         true => slots,
         false => {
-            let most = ((limit - 1.0) / term).floor() as usize;
-            if f > MOST_F || most == 0 || !matches!(kind, SumKind::Fused | SumKind::Outside) {
+            if !matches!(kind, SumKind::Fused | SumKind::Outside) {
                 return Err(format!(
                     "L={l} terms of F={f} fraction bits do not fit 32 bits"
                 ));
             }
-            // (More than one, also where the products fit and c does not beside them.)
-            slots.div_ceil(slots.div_ceil(most).max(2))
+            let all = whole + 2.0 * unit + 1.0;
+            let high_bits = (f + 2).saturating_sub(low_bits(slots));
+            if all >= power_of_two(MOST_IN_F64) || high_bits > low_bits(slots) {
+                return Err(format!(
+                    "L={l} terms of F={f} fraction bits do not fit {MOST_IN_F64} bits"
+                ));
+            }
+            match ((limit - 1.0) / term).floor() as usize {
+                0..FEWEST => 1,
+                // (More than one part, also where the products fit and c does not beside them.)
+                most => slots.div_ceil(slots.div_ceil(most).max(2)),
+            }
         }
     };
     // A sum that leaves i32 comes back as itself minus 2^32: at least so large a number that hardly any
