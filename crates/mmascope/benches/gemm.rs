@@ -134,7 +134,7 @@ fn chosen() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> 
 }
 
 /// Units that are in no catalogue.
-const USERS: [(&str, u32, &str); 16] = [
+const USERS: [(&str, u32, &str); 20] = [
     (
         "L=12 F=20 align=rne",
         12,

@@ -28,6 +28,7 @@ mod outside;
 mod pairs;
 mod parts;
 mod rounding;
+mod split;
 mod stages;
 mod truncated;
 mod wide;

@@ -91,8 +91,8 @@ pub(super) struct Sum {
     pub(super) kind: SumKind,
     /// Slots of a group: an even number.
     pub(super) slots: usize,
-    /// Slots that are summed in i32 lanes: all of them, or those of a part, the parts being added in f64. 1: each term is split into
-    /// two numbers of i32, which are summed apart.
+    /// Slots that are summed in i32 lanes: all of them, or those of a part, the parts being added in f64. 1: terms are
+    /// summed as `kernels/split.rs` says.
     pub(super) part: usize,
     /// F.
     pub(super) f: u32,
@@ -142,11 +142,11 @@ impl Sum {
         !self.sticky && self.c_smallest == 0 && self.smallest == 0
     }
 
-    /// Whether there is a kernel for two rows at a time, where registers suffice (`Lanes::TWO`): sums that are truncated
-    /// and those that take c late have one.
+    /// Whether there is a kernel for two rows at a time, where registers suffice (`Lanes::TWO`): sums that are truncated,
+    /// those of split terms and those that take c late have one.
     pub(super) fn is_by_two(&self) -> bool {
         if self.part < self.slots {
-            return false;
+            return self.part == 1;
         }
         if matches!(self.kind, SumKind::Late | SumKind::Parity) {
             return true;

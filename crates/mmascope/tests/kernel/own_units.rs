@@ -117,7 +117,7 @@ fn users_units_have_kernels_where_their_parameters_fit() {
         ),
         (
             "a=tf32 b=tf32 c=f32 d=f32 k=8".to_owned(),
-            "fused L=8 F=38 grid=products -> rz f32",
+            "fused L=8 F=36 grid=products -> rz f32",
         ),
         (
             "a=e5m2 b=e5m2 c=f32 d=f32 k=128".to_owned(),
@@ -210,6 +210,10 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             "t-fdpa L=4 F=24 e0=-133 -> rz f32",
         ),
         (format!("{f16} k=16"), "t-fdpa L=16 F=46 e0=-133 -> rz f32"),
+        (
+            format!("{f16} k=4"),
+            "fused L=4 F=37 grid=products -> rz f32",
+        ),
     ];
     for (signature, program) in without {
         let kernel = Kernel::at_level(&own(&signature, program), Level::Scalar);

@@ -1,5 +1,5 @@
 //! The kernels for fused sums in 32-bit lanes: T-FDPA and ST-FDPA here, TR-FDPA and GTR-FDPA in `late`,
-//! sums whose products alone choose the grid in `outside`, sums that do not fit 32 bits in `parts`.
+//! sums whose products alone choose the grid in `outside`, sums that do not fit 32 bits in `parts` and `split`.
 //!
 //! A product of two significands of together at most 24 bits is exact in f32. Multiplied by
 //! 2^(F−E) it is again exact, or far below 1; the conversion to an integer is then the alignment of
@@ -12,6 +12,7 @@ use super::late::late;
 use super::outside::outside;
 use super::parts::parts;
 use super::rounding::{added_each, finished};
+use super::split::split;
 use super::truncated::{self, overflow};
 use crate::cpu::lanes::{Lanes, Slots, VECTORS, apart, four, rows, terms, two};
 use crate::cpu::range::C_HIGH;
@@ -118,6 +119,9 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
         let plain = whole.filter(|_| sum.is_plain());
         let told = sum.suspicious < 256;
         match (sum.kind, sum.terms, sum.may_overflow) {
+            (_, terms, _) if sum.part == 1 => {
+                by_terms!(terms, |TERMS| run!(split::<V, ROWS, TERMS>))
+            }
             (_, terms, _) if sum.part < sum.slots => {
                 by_terms!(terms, |TERMS| run_one!(parts::<V, TERMS>))
             }

@@ -1,13 +1,10 @@
 //! Fused sums whose products together do not fit 32 bits: parts of them are summed in 32-bit lanes, and the parts in f64.
-//!
-//! Where hardly one term fits 32 bits, each is split: a higher number, and the rest, which is rounded to the grid as the term
-//! would be. The higher numbers of all terms are summed in 32-bit lanes, and so are the lower ones.
 
 use super::fused::{At, C_LIMIT, FIELD, INFINITY, SIGN, Tile, fields, largest};
 use super::outside::without_products;
 use super::rounding::{added_each, finish_wide};
-use crate::cpu::lanes::{Lanes, Slots, VECTORS, four};
-use crate::cpu::sum::{Offsets, Sum, low_bits};
+use crate::cpu::lanes::{Lanes, VECTORS, four};
+use crate::cpu::sum::{Offsets, Sum};
 use crate::shape::SumKind;
 
 /// Where c is no whole i32 any more: 2^31 as f32.
@@ -31,8 +28,6 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
     unsafe {
         let zero = V::splat(0);
         let outside = sum.kind == SumKind::Outside;
-        let is_split = sum.part == 1;
-        let low = low_bits(sum.slots);
         let grows = sum.grows();
         let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
         let top = V::splat((sum.f + 254) << 23);
@@ -73,7 +68,7 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
                 let late = tile[v].f_mul(units[v]);
                 let near = late.converted::<TERMS>();
                 totals[v] = [near.i_low_to_d(), near.i_high_to_d()];
-                if outside || is_split {
+                if outside {
                     let magnitude = late.and(V::splat(!SIGN));
                     let far = magnitude.i_greater(V::splat(FAR - 1));
                     let (near, late) = (far.not_and(near), far.and(late));
@@ -87,23 +82,7 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
                 }
             }
             let mut found = start;
-            if is_split {
-                let (mut sums, mut rests) = ([zero; VECTORS], [zero; VECTORS]);
-                let slots = at.slots::<V>(0..sum.slots, sum.slots);
-                add_split::<V, TERMS>(&slots, low, &units, &mut sums, &mut rests, &mut found);
-                let unit = V::d_splat(f64::from(1_u32 << low));
-                for v in 0..VECTORS {
-                    let [below, above] = totals[v];
-                    let below = below.d_add(rests[v].i_low_to_d());
-                    let above = above.d_add(rests[v].i_high_to_d());
-                    totals[v] = [
-                        sums[v].i_low_to_d().d_fma(unit, below),
-                        sums[v].i_high_to_d().d_fma(unit, above),
-                    ];
-                }
-            }
-            let parts = if is_split { 0..0 } else { 0..sum.slots };
-            for from in parts.step_by(sum.part) {
+            for from in (0..sum.slots).step_by(sum.part) {
                 let mut sums = [zero; VECTORS];
                 let to = (from + sum.part).min(sum.slots);
                 let slots = at.slots::<V>(from..to, sum.slots);
@@ -143,40 +122,5 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
             None => tile,
         };
         bad
-    }
-}
-
-/// Products as numbers of 2^`low_bits` units of the grid, toward zero, and what is left of each, rounded to the grid. Both are
-/// exact in f32, as the product is.
-///
-/// # Safety
-/// Instructions, room: the head of `kernels.rs` says what they are.
-#[inline(always)]
-unsafe fn add_split<V: Lanes, const TERMS: u8>(
-    slots: &Slots,
-    low_bits: u32,
-    units: &Tile<V>,
-    sums: &mut Tile<V>,
-    rests: &mut Tile<V>,
-    found: &mut V,
-) {
-    // SAFETY: as the caller of `chain` promises.
-    unsafe {
-        let down = V::splat((127 - low_bits) << 23);
-        let back = V::splat((127 + low_bits) << 23 | SIGN);
-        for k in 0..slots.count {
-            let from = k * VECTORS * V::WIDTH;
-            let bytes = V::load_bytes(slots.b_exponents.add(from));
-            *found = found.b_max(bytes.b_add(V::b_splat(*slots.a_exponents.add(k))));
-            let a = V::splat((*slots.a.add(k)).to_bits());
-            four!(|v| {
-                let b = V::load(slots.b.add(from + v * V::WIDTH).cast());
-                let term = a.f_mul(b).f_mul(units[v]);
-                let high = term.f_mul(down).f_to_i();
-                let rest = high.i_to_f().f_fma(back, term);
-                sums[v] = sums[v].i_add(high);
-                rests[v] = rests[v].i_add(rest.converted::<TERMS>());
-            });
-        }
     }
 }

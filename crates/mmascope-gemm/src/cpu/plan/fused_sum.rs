@@ -92,8 +92,10 @@ fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
     Ok((finish, wide))
 }
 
-/// Terms that fit 32 bits together so that they are summed there; fewer are each split in two, which is faster.
-const FEWEST: usize = 3;
+/// Terms that fit 32 bits together so that they are summed there in parts; fewer have a kernel that is faster.
+const FEWEST: usize = 4;
+/// The largest F on the products' grid: a c of 2^51 grid places is the reference's, and with this F it lies 15 binades above the products.
+const MOST_F_OUTSIDE: u32 = 36;
 /// What products and c stay below together where parts of them are added in f64, in units of the grid.
 const MOST_IN_F64: i32 = 52;
 /// The first byte, of 128, from which on a sum may be suspected of an overflow.
@@ -148,6 +150,9 @@ pub(super) fn fused_sum(
                 return Err(format!(
                     "L={l} terms of F={f} fraction bits do not fit 32 bits"
                 ));
+            }
+            if outside && f > MOST_F_OUTSIDE {
+                return Err(format!("F={f} on the products' grid"));
             }
             let all = whole + 2.0 * unit + 1.0;
             let high_bits = (f + 2).saturating_sub(low_bits(slots));
