@@ -27,6 +27,7 @@ mod named;
 mod notation;
 mod output;
 mod pair;
+mod product;
 mod program;
 mod reading;
 mod scalar;
@@ -90,7 +91,7 @@ impl FlushSign {
 schema::typed_words!(FlushSign: Self::Plus => "plus", Self::Kept => "kept");
 
 /// The value of a special result, decided before any finite arithmetic (§2.2 step 1).
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Special {
     Nan,
     Infinite { negative: bool },

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::pair::{Pair, Scales};
+use super::product::Product;
 use super::{Codes, Modifiers, Operands, Scale, Signature, check_operands};
 use crate::error::Result;
 use crate::format::{Format, Unpacked};
@@ -14,6 +15,8 @@ use crate::format::{Format, Unpacked};
 pub struct Decoded {
     /// With the scales in `scales` not yet put to them.
     pub(super) pairs: Vec<Pair<'static>>,
+    /// Their products, for signatures without scales; none where the formats have more than 32 bits.
+    pub(super) products: Vec<Product>,
     /// Of every block of k; none for a signature without.
     pub(super) scales: Vec<Scales>,
     pub(super) c: Unpacked,
@@ -31,20 +34,19 @@ impl Decoded {
     pub fn new(signature: &Signature, operands: &Operands<'_>) -> Result<Self> {
         let none = Modifiers::default();
         check_operands(signature, operands, &none)?;
-        let mut decoded = Vec::new();
-        pairs(
-            signature,
-            operands,
-            &[],
-            &none,
-            Codes::Special,
-            &mut decoded,
-        );
-        let pairs = decoded;
+        let codes = Codes::Special;
+        let (mut of_pairs, mut of_products) = (Vec::new(), Vec::new());
+        pairs(signature, operands, &[], &none, codes, &mut of_pairs);
+        // Wider products have more bits than fused sums take.
+        let are_narrow = signature.a.bits <= 32 && signature.b.bits <= 32;
+        if signature.scale.is_none() && are_narrow {
+            products(signature, operands, &[], &none, codes, &mut of_products);
+        }
         let special = |pair: &Pair| pair.a.is_special() || pair.b.is_special();
         Ok(Self {
-            special: pairs.iter().any(special),
-            pairs,
+            special: of_pairs.iter().any(special),
+            pairs: of_pairs,
+            products: of_products,
             scales: scales(signature, operands.scale_a, operands.scale_b),
             c: c(signature, operands, &none, Codes::Special),
             wide: OnceLock::new(),
@@ -93,7 +95,7 @@ pub(super) fn scales(signature: &Signature, a: &[u64], b: &[u64]) -> Vec<Scales>
         .collect()
 }
 
-/// Every k's operands, as `pairs`; where `scales` has none, the neutral ones.
+/// Every k's operands, as modifiers change them, with the scales of their blocks; where `scales` has none, the neutral ones.
 pub(super) fn pairs<'a>(
     signature: &Signature,
     operands: &Operands<'_>,
@@ -102,32 +104,82 @@ pub(super) fn pairs<'a>(
     codes: Codes,
     pairs: &mut Vec<Pair<'a>>,
 ) {
-    pairs.clear();
-    let words = operands.a.iter().zip(operands.b);
-    let signed = |x: Unpacked, negate: bool| Unpacked {
-        negative: x.negative ^ negate,
-        ..x
+    let neutral = &Scales::NONE;
+    let pair = |a, b| Pair {
+        a,
+        b,
+        scales: neutral,
     };
-    let pair = |a: Unpacked, b: Unpacked| Pair {
-        a: signed(a, modifiers.negate_a),
-        b: signed(b, modifiers.negate_b),
-        scales: &Scales::NONE,
-    };
-    let Signature { a, b, .. } = signature;
-    match (codes, a.float_decoder(), b.float_decoder()) {
-        // Almost every unit.
-        (Codes::Special, Some(a), Some(b)) => pairs.extend(words.map(|(x, y)| pair(a(*x), b(*y)))),
-        _ => {
-            let decode = |format: &Format, word| codes.decode(format, format.from_register(word));
-            pairs.extend(words.map(|(x, y)| pair(decode(a, *x), decode(b, *y))));
+    each(signature, operands, codes, pair, pairs);
+    if modifiers.negate_a || modifiers.negate_b {
+        for pair in &mut *pairs {
+            pair.a.negative ^= modifiers.negate_a;
+            pair.b.negative ^= modifiers.negate_b;
         }
     }
-    if !scales.is_empty() {
-        let block = signature.scale.map_or(signature.k, |scale| scale.block);
-        for (pairs, scales) in pairs.chunks_mut(block).zip(scales) {
-            for pair in pairs {
-                pair.scales = scales;
-            }
+    with_scales(signature, pairs, scales, |pair, scales| {
+        pair.scales = scales
+    });
+}
+
+/// Every k's product, as modifiers change it, times the powers of two of its scales.
+pub(super) fn products(
+    signature: &Signature,
+    operands: &Operands<'_>,
+    scales: &[Scales],
+    modifiers: &Modifiers,
+    codes: Codes,
+    products: &mut Vec<Product>,
+) {
+    each(
+        signature,
+        operands,
+        codes,
+        |a, b| Product::of(&a, &b),
+        products,
+    );
+    if modifiers.negate_a != modifiers.negate_b {
+        products.iter_mut().for_each(Product::negate);
+    }
+    with_scales(signature, products, scales, Product::scale);
+}
+
+/// Gives every block of k its scales, where there are any.
+fn with_scales<'s, T>(
+    signature: &Signature,
+    terms: &mut [T],
+    scales: &'s [Scales],
+    give: impl Fn(&mut T, &'s Scales),
+) {
+    if let Some(scale) = signature.scale {
+        for (terms, scales) in terms.chunks_mut(scale.block).zip(scales) {
+            terms.iter_mut().for_each(|term| give(term, scales));
+        }
+    }
+}
+
+/// What `take` makes of every k's operands, in place of what the list had.
+fn each<T>(
+    signature: &Signature,
+    operands: &Operands<'_>,
+    codes: Codes,
+    take: impl Fn(Unpacked, Unpacked) -> T,
+    list: &mut Vec<T>,
+) {
+    list.clear();
+    let words = operands.a.iter().zip(operands.b);
+    let Signature { a, b, .. } = signature;
+    match (codes, a.float_codes(), b.float_codes()) {
+        // Almost every unit. (Most have one format, and no processor has the registers for the masks of two.)
+        (Codes::Special, Some(a), Some(b)) if a == b => {
+            list.extend(words.map(|(x, y)| take(a.decode(*x), a.decode(*y))));
+        }
+        (Codes::Special, Some(a), Some(b)) => {
+            list.extend(words.map(|(x, y)| take(a.decode(*x), b.decode(*y))));
+        }
+        _ => {
+            let decode = |format: &Format, word| codes.decode(format, format.from_register(word));
+            list.extend(words.map(|(x, y)| take(decode(a, *x), decode(b, *y))));
         }
     }
 }

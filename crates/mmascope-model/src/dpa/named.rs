@@ -27,7 +27,7 @@ pub use int_dot::{Beyond, IntDot, IntPair};
 pub use semi_fma::{SemiFma, SemiNan};
 pub use st_fdpa::StFdpa;
 pub use t_fdpa::TFdpa;
-pub(super) use t_fdpa::{block as truncated_block, common_zero, is_zero_like, no_terms};
+pub(super) use t_fdpa::block as truncated_block;
 pub use tr_fdpa::TrFdpa;
 pub(super) use tr_fdpa::floor_to;
 
@@ -36,6 +36,7 @@ use super::general::{AddMul, Fused, General};
 use super::notation::Flaw;
 use super::output::{Ends, Output, PLUS_ZERO};
 use super::pair::Pair;
+use super::product::{self, Product};
 use super::schema::{Given, Parameter, Row, Rows, Value};
 use super::{Select, Signature, Token, ZeroSign, general};
 use crate::error::Error;
@@ -101,8 +102,20 @@ pub(super) trait Step: Copy + PartialEq + 'static {
         None
     }
 
+    /// Whether all that it takes of a pair is its exact product, its scales included where there are some.
+    fn sums_products(&self, _has_scales: bool) -> bool {
+        false
+    }
+
+    /// One block of exact products. A step that sums no such products has none.
+    fn sum(&self, _products: &[Product], _c: &Unpacked, _output: &Output) -> u64 {
+        PLUS_ZERO
+    }
+
     /// One block.
-    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64;
+    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
+        product::of_each(pairs, |products| self.sum(products, c, output))
+    }
 
     /// One block, adding to the events what happened.
     fn run_noting(&self, pairs: &[Pair], c: &Unpacked, output: &Output, _: &mut Events) -> u64 {
@@ -369,6 +382,18 @@ impl Dpa {
         each!(self, step => step.parts())
     }
 
+    /// Whether all that it takes of a pair is its exact product.
+    pub(super) fn sums_products(&self, has_scales: bool) -> bool {
+        each!(self, step => Step::sums_products(step, has_scales))
+    }
+
+    /// Runs an algorithm that sums exact products over them.
+    pub(super) fn sum(&self, products: &[Product], start: Unpacked, output: &Output) -> u64 {
+        each!(self, step => chain(step, products, start, output, |products, c| {
+            Step::sum(step, products, c, output)
+        }))
+    }
+
     /// Runs the algorithm over `pairs` in their order, adding to the events what happened.
     pub(super) fn run(
         &self,
@@ -380,31 +405,9 @@ impl Dpa {
         let Beginning::Value(start) = start else {
             return each!(self, step => step.run_from_product(pairs, output));
         };
-        fn of<S: Step>(
-            step: &S,
-            pairs: &[Pair],
-            start: Unpacked,
-            output: &Output,
-            events: &mut Events,
-        ) -> u64 {
-            let c = step.start(start);
-            let mut blocks = pairs.chunks(step.block());
-            let Some(first) = blocks.next() else {
-                return PLUS_ZERO;
-            };
-            let mut block = |pairs: &[Pair], c: &Unpacked| {
-                general::finished(step.run_noting(pairs, c, output, events), output)
-            };
-            let sum = block(first, &c);
-            blocks.fold(sum, |sum, pairs| {
-                let c = match S::NUMBERS_ONLY {
-                    true => output.number(sum),
-                    false => output.unpack(sum),
-                };
-                block(pairs, &c)
-            })
-        }
-        each!(self, step => of(step, pairs, start, output, events))
+        each!(self, step => chain(step, pairs, start, output, |pairs, c| {
+            Step::run_noting(step, pairs, c, output, events)
+        }))
     }
 
     /// One block over all the pairs, whatever L is. The pairs from `products` on are values times one.
@@ -448,6 +451,29 @@ impl Dpa {
         });
         Ok(step)
     }
+}
+
+/// Blocks of pairs or products, one after the other: the result of each is the next one's c.
+fn chain<S: Step, T>(
+    step: &S,
+    terms: &[T],
+    start: Unpacked,
+    output: &Output,
+    mut block: impl FnMut(&[T], &Unpacked) -> u64,
+) -> u64 {
+    let mut block = |terms: &[T], c: &Unpacked| general::finished(block(terms, c), output);
+    let mut blocks = terms.chunks(step.block());
+    let Some(first) = blocks.next() else {
+        return PLUS_ZERO;
+    };
+    let sum = block(first, &step.start(start));
+    blocks.fold(sum, |sum, terms| {
+        let c = match S::NUMBERS_ONLY {
+            true => output.number(sum),
+            false => output.unpack(sum),
+        };
+        block(terms, &c)
+    })
 }
 
 /// What a run begins with.

@@ -22,6 +22,12 @@ pub(super) struct Scales {
 impl Scales {
     /// The neutral scales, where a unit has none.
     pub(super) const NONE: Self = Self { a: ONE, b: ONE };
+
+    /// Whether one of them is NaN.
+    #[inline]
+    pub(super) fn has_nan(&self) -> bool {
+        self.a.class == Class::Nan || self.b.class == Class::Nan
+    }
 }
 
 /// 1.
@@ -71,8 +77,7 @@ impl Pair<'_> {
     /// scale makes it NaN too (§2.3).
     #[inline]
     pub(super) fn special(&self) -> Option<Special> {
-        let is_nan = |x: &Unpacked| x.class == Class::Nan;
-        if is_nan(&self.scales.a) || is_nan(&self.scales.b) {
+        if self.scales.has_nan() {
             return Some(Special::Nan);
         }
         special_product(&self.a, &self.b)
@@ -81,8 +86,7 @@ impl Pair<'_> {
     /// Whether an operand is ∞ or NaN, or a scale NaN: without one the product is a number.
     #[inline]
     pub(super) fn has_special(&self) -> bool {
-        let is_nan = |x: &Unpacked| x.class == Class::Nan;
-        self.a.is_special() | self.b.is_special() | is_nan(&self.scales.a) | is_nan(&self.scales.b)
+        self.a.is_special() || self.b.is_special() || self.scales.has_nan()
     }
 
     /// The pair with both operands as numbers of another format that has all their values.
@@ -92,12 +96,6 @@ impl Pair<'_> {
             b: widened(&self.b, format),
             ..*self
         }
-    }
-
-    /// The product's exponent with those of its block's scales.
-    #[inline(always)]
-    pub(super) fn exponent(&self) -> i32 {
-        self.a.exponent + self.b.exponent + self.scales.a.exponent + self.scales.b.exponent
     }
 
     /// The place of the last bit of the product of the significands, without scales.
@@ -113,21 +111,15 @@ impl Pair<'_> {
         (self.a.significand == 0) | (self.b.significand == 0)
     }
 
+    /// The sign of the product, if it is a zero.
+    pub(super) fn zero(&self) -> Option<bool> {
+        self.is_zero().then(|| self.negative())
+    }
+
     /// Sign of the product.
     #[inline(always)]
     pub(super) fn negative(&self) -> bool {
         self.a.negative != self.b.negative
-    }
-
-    /// The exact product, whose exponent has gained those of its block's scales (powers of two); `None` when it is zero. The
-    /// caller has excluded ∞ and NaN.
-    #[inline]
-    pub(super) fn scaled_product(&self) -> Option<Term> {
-        let mut product = self.product()?;
-        let scales = self.scales.a.exponent + self.scales.b.exponent;
-        product.exponent += scales;
-        product.value.exponent += scales;
-        Some(product)
     }
 
     /// The exact product of the operands without scales; `None` when it is zero. The caller has

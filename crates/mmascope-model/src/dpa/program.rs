@@ -4,6 +4,7 @@ use super::decoded::{self, Decoded};
 use super::named::Beginning;
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
+use super::product;
 use super::{
     Addends, Codes, Dpa, Events, IntDot, Modifiers, Nan, Operands, Queries, Reading, Signature,
     general, ieee,
@@ -193,6 +194,13 @@ impl Program {
     /// The algorithm that adds all products to c block by block, where that is the whole program and every block does the
     /// same to the value that it begins with.
     pub(super) fn one_chain(&self) -> Option<&Dpa> {
+        let (algorithm, output) = self.whole_sum()?;
+        let passes_nan = matches!(output.nan, Nan::Operand(_));
+        (!passes_nan && !algorithm.general(output).changes_c()).then_some(algorithm)
+    }
+
+    /// The algorithm that adds all products to c, and what becomes of its results, where that is the whole program.
+    fn whole_sum(&self) -> Option<(&Dpa, &Output)> {
         let [
             Statement {
                 operation:
@@ -209,8 +217,13 @@ impl Program {
         else {
             return None;
         };
-        let passes_nan = matches!(output.nan, Nan::Operand(_));
-        (!passes_nan && !algorithm.general(output).changes_c()).then_some(algorithm)
+        Some((algorithm, output))
+    }
+
+    /// The same, where it takes nothing of a pair but its exact product.
+    fn sum_of_products(&self, has_scales: bool) -> Option<(&Dpa, &Output)> {
+        self.whole_sum()
+            .filter(|(algorithm, _)| algorithm.sums_products(has_scales))
     }
 
     /// The output of the last statement: format, rounding and NaN of d.
@@ -237,13 +250,45 @@ impl Program {
         events: &mut Events,
     ) -> u64 {
         let scales = decoded::scales(signature, operands.scale_a, operands.scale_b);
-        let mut pairs = Vec::with_capacity(signature.k);
+        self.run_scaled(
+            signature,
+            operands,
+            &scales,
+            modifiers,
+            events,
+            &mut Vec::new(),
+        )
+    }
+
+    /// The same with the scales decoded, and with memory for the pairs.
+    fn run_scaled<'s>(
+        &self,
+        signature: &Signature,
+        operands: &Operands<'_>,
+        scales: &'s [Scales],
+        modifiers: &Modifiers,
+        events: &mut Events,
+        pairs: &mut Vec<Pair<'s>>,
+    ) -> u64 {
         let codes = self.codes;
-        decoded::pairs(signature, operands, &scales, modifiers, codes, &mut pairs);
         let c = decoded::c(signature, operands, modifiers, self.codes_of_c());
-        let word = self.sum(&pairs, c, &|_| None, events);
-        let passed = self.passed_nan(signature, operands, modifiers, word);
-        passed.map_or(word, |(_, nan)| nan)
+        let word = match self.sum_of_products(!scales.is_empty()) {
+            Some((algorithm, output)) => product::with_list(|products| {
+                decoded::products(signature, operands, scales, modifiers, codes, products);
+                algorithm.sum(products, c, output)
+            }),
+            None => {
+                decoded::pairs(signature, operands, scales, modifiers, codes, pairs);
+                self.sum(pairs, c, &|_| None, events)
+            }
+        };
+        match self.output().nan {
+            Nan::Operand(_) => {
+                let passed = self.passed_nan(signature, operands, modifiers, word);
+                passed.map_or(word, |(_, nan)| nan)
+            }
+            _ => word,
+        }
     }
 
     /// The operand (`a0`, `c`) whose NaN goes on in place of a NaN result, and the word that it becomes.
@@ -292,18 +337,15 @@ impl Program {
     /// The same for many queries, whose lengths and words have been checked.
     pub(super) fn run_each(&self, signature: &Signature, queries: &Queries<'_>) -> Vec<u64> {
         let (k, blocks) = (signature.k, signature.scales());
-        let (codes, none) = (self.codes, Modifiers::default());
+        let none = Modifiers::default();
         let scales = decoded::scales(signature, queries.scale_a, queries.scale_b);
         let mut pairs = Vec::new();
         (0..queries.c.len())
             .map(|index| {
                 let operands = queries.at(index, k, blocks);
                 let own = &scales[index * blocks..(index + 1) * blocks];
-                decoded::pairs(signature, &operands, own, &none, codes, &mut pairs);
-                let c = decoded::c(signature, &operands, &none, self.codes_of_c());
-                let word = self.sum(&pairs, c, &|_| None, &mut Events::default());
-                let passed = self.passed_nan(signature, &operands, &none, word);
-                passed.map_or(word, |(_, nan)| nan)
+                let events = &mut Events::default();
+                self.run_scaled(signature, &operands, own, &none, events, &mut pairs)
             })
             .collect()
     }
@@ -316,6 +358,11 @@ impl Program {
         let passes_nan = is_special && matches!(self.output().nan, Nan::Operand(_));
         if operands.special && self.codes != Codes::Special || c_differs || passes_nan {
             return None;
+        }
+        if !operands.products.is_empty()
+            && let Some((algorithm, output)) = self.sum_of_products(false)
+        {
+            return Some(algorithm.sum(&operands.products, operands.c, output));
         }
         let events = &mut Events::default();
         Some(match operands.scaled() {

@@ -207,11 +207,12 @@ impl Operands<'_> {
     /// # Errors
     /// [`Error::Argument`] naming the argument, its length and the right one.
     pub fn check(&self, signature: &Signature) -> Result<()> {
+        let (k, scales) = (signature.k, signature.scales());
         let lengths = [
-            ("a", self.a.len(), signature.k),
-            ("b", self.b.len(), signature.k),
-            ("scale_a", self.scale_a.len(), signature.scales()),
-            ("scale_b", self.scale_b.len(), signature.scales()),
+            ("a", self.a.len(), k),
+            ("b", self.b.len(), k),
+            ("scale_a", self.scale_a.len(), scales),
+            ("scale_b", self.scale_b.len(), scales),
         ];
         match lengths
             .into_iter()

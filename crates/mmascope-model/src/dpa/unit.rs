@@ -434,15 +434,16 @@ fn check_scale(modifiers: &Modifiers, c: &Format) -> Result<()> {
 
 /// Whether every word is one of the format's register.
 fn fits(words: &[u64], format: &Format) -> bool {
-    let widest = format.widest_word();
-    // (Without an early end, so that it becomes vectors.)
-    words
-        .iter()
-        .fold(true, |fits, &word| fits & (word <= widest))
+    // The bits of all words together have one above the register's if a word has.
+    let bits = words.iter().fold(0, |bits, word| bits | word);
+    bits <= format.widest_word()
 }
 
 /// Checks that every word is one of the format's register.
 fn check_words(name: &str, words: &[u64], format: &Format) -> Result<()> {
+    if fits(words, format) {
+        return Ok(());
+    }
     let widest = format.widest_word();
     match words.iter().position(|&word| word > widest) {
         None => Ok(()),

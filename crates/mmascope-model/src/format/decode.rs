@@ -89,80 +89,19 @@ impl Format {
     pub fn decode(&self, code: u64) -> Unpacked {
         let code = code & self.mask();
         match self.kind {
-            Kind::Float(float) => self.decode_float(float, code),
+            Kind::Float(float) => FloatCodes::of(self, float).decode(code),
             Kind::Fixed { scale } => self.decode_fixed(scale, code),
         }
     }
 
-    /// Decodes register words of a float format: what the format says is read once for all of them.
+    /// What decodes register words of a float format; `None` for another kind.
     #[inline(always)]
-    pub(crate) fn float_decoder(&self) -> Option<impl Fn(u64) -> Unpacked> {
-        let float = self.float()?;
-        Some(move |word| self.decode_float(float, self.from_register(word)))
-    }
-
-    #[inline(always)]
-    fn decode_float(&self, float: Float, code: u64) -> Unpacked {
-        let Float {
-            exponent_bits,
-            fraction_bits,
-            bias,
-            specials,
-            subnormals,
-        } = float;
-        // Masks instead of shifts, and no branch that a processor cannot foresee. Normal numbers, almost every code of most
-        // data, go by themselves, but not where there are so few exponents that other codes are as frequent.
-        let are_mostly_normal = exponent_bits > 3;
-        let hidden = 1_u64 << fraction_bits;
-        let fraction_mask = hidden - 1;
-        let top_field = (hidden << exponent_bits) - hidden;
-        let sign = u64::from(self.signed) * (hidden << exponent_bits);
-        let negative = code & sign != 0;
-        let magnitude = code & (top_field | fraction_mask);
-        if are_mostly_normal && magnitude.wrapping_sub(hidden) < top_field - hidden {
-            return Unpacked {
-                negative,
-                class: Class::Finite,
-                exponent: (magnitude >> fraction_bits) as i32 - bias,
-                significand: (magnitude & fraction_mask) | hidden,
-                fraction_bits,
-            };
-        }
-        let has_nan_zero = specials == Specials::NegativeZeroNan;
-        let has_specials = specials != Specials::None;
-        if has_specials && magnitude >= top_field || (has_nan_zero && negative && magnitude == 0) {
-            let fraction = magnitude & fraction_mask;
-            let class = match specials {
-                Specials::Ieee if fraction == 0 => Some(Class::Infinite),
-                Specials::Ieee => Some(Class::Nan),
-                Specials::AllOnesNan if fraction == fraction_mask => Some(Class::Nan),
-                Specials::NegativeZeroNan if magnitude == 0 => Some(Class::Nan),
-                _ => None,
-            };
-            if let Some(class) = class {
-                return Unpacked {
-                    // A NaN code that is the sign of zero elsewhere has no sign.
-                    negative: negative && !has_nan_zero,
-                    class,
-                    exponent: 0,
-                    significand: 0,
-                    fraction_bits,
-                };
-            }
-        }
-        let is_subnormal = subnormals & (magnitude < hidden);
-        let significand = (magnitude & fraction_mask) | if is_subnormal { 0 } else { hidden };
-        Unpacked {
-            negative,
-            class: if significand == 0 {
-                Class::Zero
-            } else {
-                Class::Finite
-            },
-            exponent: (magnitude >> fraction_bits) as i32 - bias + i32::from(is_subnormal),
-            significand,
-            fraction_bits,
-        }
+    pub(crate) fn float_codes(&self) -> Option<FloatCodes> {
+        let codes = FloatCodes::of(self, self.float()?);
+        Some(FloatCodes {
+            shift: self.register.shift,
+            ..codes
+        })
     }
 
     #[inline]
@@ -184,5 +123,112 @@ impl Format {
             significand,
             fraction_bits: 0,
         }
+    }
+}
+
+/// The parts of a float format's codes, as masks: what decoding needs to know of the format.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FloatCodes {
+    float: Float,
+    /// Low bits of a word below the code.
+    shift: u32,
+    /// The sign bit; 0 where there is none.
+    sign: u64,
+    /// The bits below the sign.
+    magnitude: u64,
+    /// The bits of the fraction.
+    fraction: u64,
+    /// The bit above the fraction: the hidden bit of a significand, and the smallest normal number's code.
+    hidden: u64,
+    /// The largest exponent field, with fraction 0.
+    top_field: u64,
+    /// How many codes from `hidden` on are looked at first: normal numbers.
+    normals: u64,
+}
+
+impl FloatCodes {
+    #[inline(always)]
+    fn of(format: &Format, float: Float) -> Self {
+        let hidden = 1_u64 << float.fraction_bits;
+        let sign = hidden << float.exponent_bits;
+        let top_field = sign - hidden;
+        // Normal numbers are almost every code of most data, but not where there are so few exponents that other codes are as
+        // frequent: no processor foresees which it is.
+        let are_mostly_normal = float.exponent_bits > 3;
+        Self {
+            float,
+            shift: 0,
+            sign: if format.signed { sign } else { 0 },
+            magnitude: sign - 1,
+            fraction: hidden - 1,
+            hidden,
+            top_field,
+            normals: if are_mostly_normal {
+                top_field - hidden
+            } else {
+                0
+            },
+        }
+    }
+
+    /// Bits of the word beside the code are ignored.
+    #[inline(always)]
+    pub(crate) fn decode(&self, word: u64) -> Unpacked {
+        let code = word >> self.shift;
+        let Float {
+            fraction_bits,
+            bias,
+            subnormals,
+            ..
+        } = self.float;
+        let (negative, magnitude) = (code & self.sign != 0, code & self.magnitude);
+        let exponent = (magnitude >> fraction_bits) as i32 - bias;
+        if magnitude.wrapping_sub(self.hidden) < self.normals {
+            return Unpacked {
+                negative,
+                class: Class::Finite,
+                exponent,
+                significand: (magnitude & self.fraction) | self.hidden,
+                fraction_bits,
+            };
+        }
+        if let Some(special) = self.special(negative, magnitude) {
+            return special;
+        }
+        let is_subnormal = subnormals & (magnitude < self.hidden);
+        let hidden = if is_subnormal { 0 } else { self.hidden };
+        let significand = (magnitude & self.fraction) | hidden;
+        Unpacked {
+            negative,
+            class: match significand {
+                0 => Class::Zero,
+                _ => Class::Finite,
+            },
+            exponent: exponent + i32::from(is_subnormal),
+            significand,
+            fraction_bits,
+        }
+    }
+
+    /// ∞ or NaN, if a code is one.
+    #[inline(always)]
+    fn special(&self, negative: bool, magnitude: u64) -> Option<Unpacked> {
+        let fraction = magnitude & self.fraction;
+        let is_top = magnitude >= self.top_field;
+        let class = match self.float.specials {
+            Specials::Ieee if is_top && fraction == 0 => Class::Infinite,
+            Specials::Ieee if is_top => Class::Nan,
+            Specials::AllOnesNan if magnitude == self.magnitude => Class::Nan,
+            Specials::NegativeZeroNan if negative && magnitude == 0 => Class::Nan,
+            _ => return None,
+        };
+        Some(Unpacked {
+            // A NaN code that is the sign of zero elsewhere has no sign.
+            negative: negative && self.float.specials != Specials::NegativeZeroNan,
+            class,
+            exponent: 0,
+            significand: 0,
+            fraction_bits: self.float.fraction_bits,
+        })
     }
 }

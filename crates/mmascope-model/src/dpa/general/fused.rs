@@ -3,9 +3,10 @@
 use std::cell::Cell;
 
 use super::{Fused, GroupExponent, Groups, Invalid, Sticky, Terms, finished};
-use crate::dpa::named::{common_zero, floor_to, is_zero_like, no_terms, truncated_block};
+use crate::dpa::named::{floor_to, truncated_block};
 use crate::dpa::output::{Output, PLUS_ZERO};
 use crate::dpa::pair::{Pair, Term, special_product};
+use crate::dpa::product::{self, Product, common_zero, zero_of};
 use crate::dpa::{Special, ieee, special_value};
 use crate::exact::{Exact, Rounding, Sum};
 use crate::format::{Class, Overflow, Unpacked};
@@ -43,7 +44,7 @@ impl Found {
 }
 
 /// A finite product, or what it is instead.
-enum Product {
+enum Outcome {
     Term(Option<Term>),
     /// A rounded product that is zero, and whether it is −0.
     Zero(bool),
@@ -66,23 +67,34 @@ impl Fused {
             return ieee::fused_multiply_add(&pair.a, &pair.b, c, output);
         }
         let odd_scale = |pair: &Pair| (pair.scales.a.significand | pair.scales.b.significand) != 1;
-        if let Some(f) = self
-            .f
-            .filter(|_| self.is_truncated() && !pairs.iter().any(odd_scale))
+        if let Some(f) = self.truncated_f()
+            && !pairs.iter().any(odd_scale)
         {
-            let e0 = self.e0.unwrap_or(i32::MIN / 2);
-            let zero = || no_terms(pairs, c);
-            return if self.e0.is_none() && zero() {
-                output.fixed(0, 0, common_zero(pairs, c))
-            } else {
-                truncated_block(pairs, c, f, e0, self.align, output)
-            };
+            let truncated = |products: &[_]| self.truncated_sum(products, c, f, output);
+            return product::of_each(pairs, truncated);
         }
         // Most blocks have few terms, and millions are summed: their memory is kept.
         let mut scratch = SCRATCH.take();
         let result = self.sum(pairs, products, c, output, &mut scratch);
         SCRATCH.set(scratch);
         result
+    }
+
+    /// A block of exact products with F bits where it is truncated.
+    pub(super) fn truncated_sum(
+        &self,
+        products: &[Product],
+        c: &Unpacked,
+        f: u32,
+        output: &Output,
+    ) -> u64 {
+        let has_term = |product: &Product| product.special.is_some() || product.zero().is_none();
+        if self.e0.is_none() && c.class == Class::Zero && !products.iter().any(has_term) {
+            let zeros = common_zero(products.iter().map(Product::zero).chain([zero_of(c)]));
+            return output.fixed(0, 0, zeros);
+        }
+        let e0 = self.e0.unwrap_or(i32::MIN / 2);
+        truncated_block(products, c, f, e0, self.align, output)
     }
 
     fn sum(
@@ -108,20 +120,20 @@ impl Fused {
             let changed = (!plain && is_product).then(|| self.terms.pair(pair));
             let pair = changed.as_ref().unwrap_or(pair);
             let product = match pair.special().filter(|_| !is_product) {
-                Some(special) => Product::Special(special),
+                Some(special) => Outcome::Special(special),
                 None if is_product => self.product(pair, output),
-                None => Product::Term(exact_product(pair)),
+                None => Outcome::Term(exact_product(pair)),
             };
             all_zero &= match product {
-                Product::Zero(negative) => negative == c.negative,
+                Outcome::Zero(negative) => negative == c.negative,
                 _ => is_zero_like(pair, c),
             };
             match product {
-                Product::Special(special) => found.add(Some(special)),
-                Product::Zero(_) if groups.is_some() => terms.push(None),
-                Product::Zero(_) => {}
-                Product::Term(term) if groups.is_some() => terms.push(term),
-                Product::Term(term) => sums.extend(term),
+                Outcome::Special(special) => found.add(Some(special)),
+                Outcome::Zero(_) if groups.is_some() => terms.push(None),
+                Outcome::Zero(_) => {}
+                Outcome::Term(term) if groups.is_some() => terms.push(term),
+                Outcome::Term(term) => sums.extend(term),
             }
         }
         if let Some(special) = self.special_of(found) {
@@ -230,7 +242,11 @@ impl Fused {
         }
     }
 
-    /// Whether it is nothing but T-FDPA of powers of two as scales, which has a shorter way.
+    /// F, where it is nothing but T-FDPA of powers of two as scales, which has a shorter way.
+    pub(super) fn truncated_f(&self) -> Option<u32> {
+        self.f.filter(|_| self.is_truncated())
+    }
+
     fn is_truncated(&self) -> bool {
         *self
             == Self {
@@ -259,24 +275,24 @@ impl Fused {
         sum
     }
 
-    fn product(&self, pair: &Pair, output: &Output) -> Product {
+    fn product(&self, pair: &Pair, output: &Output) -> Outcome {
         if let Some(special) = pair.special() {
             let zero_times_infinity = special == Special::Nan
                 && pair.a.class != Class::Nan
                 && pair.b.class != Class::Nan
                 && special_product(&pair.a, &pair.b).is_some();
             if !zero_times_infinity {
-                return Product::Special(special);
+                return Outcome::Special(special);
             }
             let instead = self.specials.zero_times_infinity.special(pair.negative());
-            return instead.map_or(Product::Term(None), Product::Special);
+            return instead.map_or(Outcome::Term(None), Outcome::Special);
         }
         let term = exact_product(pair);
         let top = term.and_then(|term| term.value.top());
         if let (Some(top), Some(limit)) = (top, self.product_limit)
             && top >= limit
         {
-            return Product::Special(Special::Infinite {
+            return Outcome::Special(Special::Infinite {
                 negative: pair.negative(),
             });
         }
@@ -285,13 +301,13 @@ impl Fused {
                 .terms
                 .rounded(pair, rounding, format, Overflow::Ieee, output);
             return match special_value(&value) {
-                Some(special) => Product::Special(special),
-                None if value.significand == 0 => Product::Zero(value.negative),
-                None => Product::Term(Term::of_value(&value)),
+                Some(special) => Outcome::Special(special),
+                None if value.significand == 0 => Outcome::Zero(value.negative),
+                None => Outcome::Term(Term::of_value(&value)),
             };
         }
         let (Some(mut term), Some(top)) = (term, top) else {
-            return Product::Term(None);
+            return Outcome::Term(None);
         };
         if self.normalised {
             term.exponent = top;
@@ -303,14 +319,14 @@ impl Fused {
             let exponent = pair.scales.a.exponent + pair.scales.b.exponent;
             term.exponent = exponent;
         }
-        Product::Term(Some(term))
+        Outcome::Term(Some(term))
     }
 
     /// A zero that adds nothing to a product, not even the sign of another zero.
     fn nothing(&self, first: &Pair, output: &Output) -> Unpacked {
         let first = self.terms.pair(first);
         let negative = match self.product(&first, output) {
-            Product::Zero(negative) => negative,
+            Outcome::Zero(negative) => negative,
             _ => first.negative(),
         };
         output.unpack(output.format.to_register(output.format.zero(negative)))
@@ -354,6 +370,11 @@ impl Fused {
         };
         output.finite(&exact, None)
     }
+}
+
+/// Whether a product is a zero of c's sign.
+fn is_zero_like(pair: &Pair, c: &Unpacked) -> bool {
+    pair.negative() == c.negative && (pair.a.class == Class::Zero || pair.b.class == Class::Zero)
 }
 
 /// The product times both scales; `None` when it is zero.

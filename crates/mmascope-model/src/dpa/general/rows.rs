@@ -6,8 +6,9 @@ use super::words::{becomes, block, flushes, narrows};
 use super::{AddMul, Fused, General, GroupExponent, Groups, divides, groups_fit};
 use crate::dpa::describe::rounded;
 use crate::dpa::named::Step;
-use crate::dpa::output::Output;
+use crate::dpa::output::{Output, PLUS_ZERO};
 use crate::dpa::pair::Pair;
+use crate::dpa::product::Product;
 use crate::dpa::schema::parameters as p;
 use crate::dpa::schema::{Row, Typed, Value, row};
 use crate::dpa::{Select, Signature, ZeroSign};
@@ -315,6 +316,15 @@ impl Step for Fused {
 
     fn start(&self, c: Unpacked) -> Unpacked {
         self.terms.start(c)
+    }
+
+    fn sums_products(&self, has_scales: bool) -> bool {
+        !has_scales && self.truncated_f().is_some()
+    }
+
+    fn sum(&self, products: &[Product], c: &Unpacked, output: &Output) -> u64 {
+        let f = self.truncated_f();
+        f.map_or(PLUS_ZERO, |f| self.truncated_sum(products, c, f, output))
     }
 
     fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {

@@ -1,9 +1,10 @@
 //! GDFS / GST-FDPA, §2.4: exactly summed groups, scaled, then a truncated fused sum.
 
-use super::{Step, common_zero};
+use super::Step;
 use crate::dpa::general::{Fused, General, GroupExponent, Groups, divides, groups_fit};
 use crate::dpa::output::Output;
 use crate::dpa::pair::{Pair, Scales, Term, special_terms};
+use crate::dpa::product::{common_zero, zero_of};
 use crate::dpa::schema::{Row, Value, row};
 use crate::dpa::{Select, Signature, ZeroSign};
 use crate::exact::{Exact, Rounding};
@@ -102,7 +103,8 @@ fn block(
     let largest = terms.iter().map(|term| term.exponent).fold(e0, i32::max);
     let grid = largest - f as i32;
     let sum: i128 = terms.iter().map(|term| term.align(grid, align)).sum();
-    output.fixed(sum, grid, common_zero(pairs, c))
+    let zeros = common_zero(pairs.iter().map(Pair::zero).chain([zero_of(c)]));
+    output.fixed(sum, grid, zeros)
 }
 
 /// The exact group sum times both scales, with the exponent with which the group takes part in alignment: that of its

@@ -1,11 +1,11 @@
 //! GFDRDA / GTR-FDPA, §2.8: even and odd k are summed apart, then joined as in TR-FDPA.
 
+use super::Step;
 use super::tr_fdpa::{Sum, add_c, exponent_of_c, floor_to, late, specials};
-use super::{Step, common_zero};
 use crate::dpa::ZeroSign;
 use crate::dpa::general::{Fused, General, Groups};
 use crate::dpa::output::Output;
-use crate::dpa::pair::Pair;
+use crate::dpa::product::{Product, common_zero, zero_of};
 use crate::dpa::schema::{Row, row};
 use crate::dpa::survey::Survey;
 use crate::format::{Class, Overflow, Rounding, Unpacked};
@@ -48,21 +48,25 @@ impl Step for GtrFdpa {
         })
     }
 
-    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
-        block(pairs, c, self.f, self.f2, output)
+    fn sums_products(&self, _: bool) -> bool {
+        true
+    }
+
+    fn sum(&self, products: &[Product], c: &Unpacked, output: &Output) -> u64 {
+        block(products, c, self.f, self.f2, output)
     }
 }
 
 /// One block.
-fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
+fn block(products: &[Product], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
     // NaN and ∞ of c are decided before c may be dropped.
-    let of_parity = |parity| pairs.iter().skip(parity).step_by(2);
+    let of_parity = |parity| products.iter().skip(parity).step_by(2);
     let surveys = [0, 1].map(|parity| Survey::of(of_parity(parity)));
-    if let Some(special) = specials(&surveys, pairs, c, output) {
+    if let Some(special) = specials(&surveys, products, c, output) {
         return output.special(special);
     }
     let sums = [0, 1].map(|parity| Sum::of(&surveys[parity], of_parity(parity), f));
-    let zeros = common_zero(pairs, c);
+    let zeros = common_zero(products.iter().map(Product::zero).chain([zero_of(c)]));
     let Some(exponent) = sums.iter().flatten().map(|sum| sum.exponent).max() else {
         return add_c(None, zeros, c, f, f2, output);
     };

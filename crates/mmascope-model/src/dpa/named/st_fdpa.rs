@@ -3,7 +3,7 @@
 use super::{Step, TFdpa};
 use crate::dpa::general::General;
 use crate::dpa::output::Output;
-use crate::dpa::pair::Pair;
+use crate::dpa::product::Product;
 use crate::dpa::schema::{Row, Value, row};
 use crate::dpa::{Select, Signature, ZeroSign};
 use crate::format::{Format, Overflow, Rounding, Unpacked};
@@ -23,7 +23,7 @@ pub struct StFdpa {
 
 impl StFdpa {
     /// The sum without the scales, which travel with the operands.
-    fn sum(&self) -> TFdpa {
+    fn unscaled(&self) -> TFdpa {
         let Self { l, f, e0, align } = *self;
         TFdpa { l, f, e0, align }
     }
@@ -51,7 +51,7 @@ impl Step for StFdpa {
     }
 
     fn general(&self, output: &Output) -> General {
-        self.sum().general(output)
+        self.unscaled().general(output)
     }
 
     fn fits(&self, signature: &Signature, _: &Select, _: &Format) -> Result<bool, String> {
@@ -66,7 +66,11 @@ impl Step for StFdpa {
         }
     }
 
-    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
-        self.sum().run(pairs, c, output)
+    fn sums_products(&self, _: bool) -> bool {
+        true
+    }
+
+    fn sum(&self, products: &[Product], c: &Unpacked, output: &Output) -> u64 {
+        self.unscaled().sum(products, c, output)
     }
 }

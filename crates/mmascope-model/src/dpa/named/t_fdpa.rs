@@ -1,13 +1,14 @@
 //! FDA / T-FDPA, §2.2: the truncated fused dot-product-add; its function serves ST-FDPA, §2.3, too.
 
 use super::Step;
-use crate::dpa::ZeroSign;
 use crate::dpa::general::{Fused, General};
 use crate::dpa::output::Output;
-use crate::dpa::pair::{Pair, Term, special_terms};
+use crate::dpa::pair::ONE;
+use crate::dpa::product::{Product, common_zero};
 use crate::dpa::schema::{Row, Value, row};
 use crate::dpa::survey::Survey;
-use crate::format::{Class, Overflow, Rounding, Unpacked};
+use crate::dpa::{ZeroSign, special_sum};
+use crate::format::{Overflow, Rounding, Unpacked};
 
 /// T-FDPA of the MMA-Sim paper (arXiv 2511.10909v2): a truncated fused sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,60 +56,40 @@ impl Step for TFdpa {
         })
     }
 
-    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
-        block(pairs, c, self.f, self.e0, self.align, output)
+    fn sums_products(&self, _: bool) -> bool {
+        true
+    }
+
+    fn sum(&self, products: &[Product], c: &Unpacked, output: &Output) -> u64 {
+        block(products, c, self.f, self.e0, self.align, output)
     }
 }
 
 /// One block: all products and c are aligned to the largest exponent, truncated to F fraction
 /// bits, summed exactly and converted once.
 pub(in crate::dpa) fn block(
-    pairs: &[Pair],
+    products: &[Product],
     c: &Unpacked,
     f: u32,
     e0: i32,
     align: Rounding,
     output: &Output,
 ) -> u64 {
-    let products = Survey::of(pairs.iter());
+    // c is a term like the products: c · 1.
+    let c = Product::of(c, &ONE);
+    let terms = || products.iter().chain([&c]);
+    let survey = Survey::of(terms());
     // Step 1. Infinities come from operands only; a finite product never overflows.
-    if (products.has_special || c.is_special())
-        && let Some(special) = special_terms(pairs, c)
+    if survey.has_special
+        && let Some(special) = special_sum(terms().map(|term| term.special))
     {
         return output.special(special);
     }
-    // Step 2. Exact products; with block scales (powers of two) the exponents move (§2.3).
-    let own = Term::of_value(c);
-    // Step 3. A zero term does not raise E; the floor e0 does.
-    let exponents = products
-        .largest
-        .into_iter()
-        .chain(own.map(|term| term.exponent));
-    let largest = exponents.fold(e0, i32::max);
+    // Step 2, the exact products, is done. Step 3. A zero term does not raise E; the floor e0 does.
+    let largest = survey.largest.map_or(e0, |largest| largest.max(e0));
     // Steps 4 and 5.
-    let grid = largest - f as i32;
-    let sum = products.sum(pairs.iter(), largest, f, align);
-    let sum = sum + own.map_or(0, |term| term.align(grid, align));
+    let sum = survey.sum(terms(), largest, f, align);
     // Steps 6 and 7.
-    output.fixed(sum, grid, common_zero(pairs, c))
-}
-
-/// Whether every finite term is zero, so that nothing is aligned.
-pub(in crate::dpa) fn no_terms(pairs: &[Pair], c: &Unpacked) -> bool {
-    let special = |pair: &Pair| pair.special().is_some();
-    c.class == Class::Zero
-        && !pairs
-            .iter()
-            .any(|pair| special(pair) || pair.product().is_some())
-}
-
-/// Whether a product is a zero of c's sign.
-pub(in crate::dpa) fn is_zero_like(pair: &Pair, c: &Unpacked) -> bool {
-    pair.negative() == c.negative && (pair.a.class == Class::Zero || pair.b.class == Class::Zero)
-}
-
-/// The sign that all terms share if all are zeros.
-pub(in crate::dpa) fn common_zero(pairs: &[Pair], c: &Unpacked) -> Option<bool> {
-    let all = c.class == Class::Zero && pairs.iter().all(|pair| is_zero_like(pair, c));
-    all.then_some(c.negative)
+    let zeros = common_zero(terms().map(Product::zero));
+    output.fixed(sum, largest - f as i32, zeros)
 }

@@ -1,9 +1,10 @@
 //! FDRDA / TR-FDPA, §2.7: a truncated fused dot product, then c, floored twice and rounded.
 
-use super::{Step, common_zero};
+use super::Step;
 use crate::dpa::general::{Fused, General};
 use crate::dpa::output::Output;
-use crate::dpa::pair::{Pair, Term};
+use crate::dpa::pair::Term;
+use crate::dpa::product::{Product, common_zero, zero_of};
 use crate::dpa::schema::{Row, row};
 use crate::dpa::survey::Survey;
 use crate::dpa::{Special, ZeroSign, special_sum, special_value};
@@ -38,8 +39,12 @@ impl Step for TrFdpa {
         General::Fused(late(self.l, self.f, self.f2, Rounding::Rz, output))
     }
 
-    fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
-        block(pairs, c, self.f, self.f2, output)
+    fn sums_products(&self, _: bool) -> bool {
+        true
+    }
+
+    fn sum(&self, products: &[Product], c: &Unpacked, output: &Output) -> u64 {
+        block(products, c, self.f, self.f2, output)
     }
 }
 
@@ -71,14 +76,15 @@ fn product_overflow(output: &Output) -> i32 {
 }
 
 /// One block.
-fn block(pairs: &[Pair], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
-    let products = Survey::of(pairs.iter());
-    if let Some(special) = specials(std::slice::from_ref(&products), pairs, c, output) {
+fn block(products: &[Product], c: &Unpacked, f: u32, f2: u32, output: &Output) -> u64 {
+    let survey = Survey::of(products.iter());
+    if let Some(special) = specials(std::slice::from_ref(&survey), products, c, output) {
         return output.special(special);
     }
     // Step 2.
-    let sum = Sum::of(&products, pairs.iter(), f);
-    add_c(sum, common_zero(pairs, c), c, f, f2, output)
+    let sum = Sum::of(&survey, products.iter(), f);
+    let zeros = common_zero(products.iter().map(Product::zero).chain([zero_of(c)]));
+    add_c(sum, zeros, c, f, f2, output)
 }
 
 /// T of step 2: `multiple · 2^(exponent − F)`, where `exponent` is that of the largest product.
@@ -90,41 +96,39 @@ pub(super) struct Sum {
 impl Sum {
     /// The truncated sum of products; `None` when all are zero. A sum that truncates to zero keeps its exponent.
     pub(super) fn of<'p>(
-        products: &Survey,
-        pairs: impl Iterator<Item = &'p Pair<'p>>,
+        survey: &Survey,
+        products: impl Iterator<Item = &'p Product>,
         f: u32,
     ) -> Option<Self> {
-        let exponent = products.largest?;
-        let multiple = products.sum(pairs, exponent, f, Rounding::Rz);
+        let exponent = survey.largest?;
+        let multiple = survey.sum(products, exponent, f, Rounding::Rz);
         Some(Self { multiple, exponent })
     }
 }
 
 /// Step 1: products that overflow are ∞; then the rules of §2.2 over products and c.
 pub(super) fn specials(
-    products: &[Survey],
-    pairs: &[Pair],
+    surveys: &[Survey],
+    products: &[Product],
     c: &Unpacked,
     output: &Output,
 ) -> Option<Special> {
     let limit = product_overflow(output);
     // A small product is below 2^(its exponent + 2).
-    let may_be_special = |products: &Survey| {
-        let may_overflow = |largest| largest + 2 > limit || !products.are_small;
-        products.has_special || products.largest.is_some_and(may_overflow)
+    let may_be_special = |survey: &Survey| {
+        let may_overflow = |largest| largest + 2 > limit || !survey.are_small;
+        survey.has_special || survey.largest.is_some_and(may_overflow)
     };
-    if !products.iter().any(may_be_special) && !c.is_special() {
+    if !surveys.iter().any(may_be_special) && !c.is_special() {
         return None;
     }
-    let product = |pair: &Pair| {
-        pair.special().or_else(|| {
-            let product = pair.scaled_product()?.value;
-            (product.top()? >= limit).then_some(Special::Infinite {
-                negative: product.negative,
-            })
-        })
+    let special = |product: &Product| {
+        let negative = product.negative;
+        let overflows = product.exact().top().is_some_and(|top| top >= limit);
+        let infinite = overflows.then_some(Special::Infinite { negative });
+        product.special.or(infinite)
     };
-    special_sum(pairs.iter().map(product).chain([special_value(c)]))
+    special_sum(products.iter().map(special).chain([special_value(c)]))
 }
 
 /// Steps 3 and 4: the sum of the products (`None`: all are zero) and c, floored to a common grid,
