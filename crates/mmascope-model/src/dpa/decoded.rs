@@ -170,7 +170,7 @@ fn each<T>(
     let words = operands.a.iter().zip(operands.b);
     let Signature { a, b, .. } = signature;
     match (codes, a.float_codes(), b.float_codes()) {
-        // Almost every unit. (Most have one format, and no processor has the registers for the masks of two.)
+        // Almost every unit. (Most have one format, whose masks then stay in registers: those of two are too many.)
         (Codes::Special, Some(a), Some(b)) if a == b => {
             list.extend(words.map(|(x, y)| take(a.decode(*x), a.decode(*y))));
         }
