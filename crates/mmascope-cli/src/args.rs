@@ -356,7 +356,7 @@ pub(crate) struct Show {
 
 #[derive(clap::Args)]
 pub(crate) struct Export {
-    /// The architecture
+    /// The unit, ARCH:INST, which may stand without the option too; or its architecture, with --inst
     #[arg(long)]
     pub(crate) arch: String,
     /// The instruction
@@ -398,7 +398,7 @@ pub(crate) struct Explain {
     /// Clamp floats beyond an operand's range to its largest number, instead of an error
     #[arg(long, requires = "files")]
     pub(crate) saturate: bool,
-    /// The architecture
+    /// The unit, ARCH:INST, which may stand without the option too; or its architecture, with --inst
     #[arg(long)]
     pub(crate) arch: Option<String>,
     /// The instruction

@@ -11,12 +11,11 @@ mod verdict;
 use crate::args::{Check, Common};
 use crate::report::{self, Failure, Status};
 use crate::terminal;
-use crate::tested;
+use crate::{tested, units};
 use asked::Subject;
-use mmascope::Error;
 use mmascope::cpu::Level;
 use mmascope::dpa::Modifiers;
-use mmascope::isa::{Architecture, Catalogue};
+use mmascope::isa::Catalogue;
 use mmascope::vector::{self, Answer, BadLine, Line, Lines, Reader, Vector};
 use verdict::Verdict;
 
@@ -221,19 +220,7 @@ fn selections(catalogue: &Catalogue, options: &Check) -> Result<Vec<Selection>, 
         is_asked: options.subject.is_some(),
     };
     if options.against.is_empty() {
-        if let Some(arch) = &options.arch {
-            let architecture = catalogue.architecture(arch)?;
-            if let Some(inst) = &options.inst {
-                architecture.find(inst)?.unit()?;
-            }
-        } else if let Some(inst) = &options.inst {
-            let known =
-                |arch: &Architecture| !matches!(arch.find(inst), Err(Error::Unknown { .. }));
-            if !catalogue.architectures().iter().any(known) {
-                let names = catalogue.instructions().map(|row| &row.name);
-                return Err(Error::unknown("instruction", inst, names).into());
-            }
-        }
+        units::check_names(catalogue, options.arch.as_deref(), options.inst.as_deref())?;
         return Ok(vec![of(options.arch.clone(), options.inst.clone())]);
     }
     let units = options.against.iter().map(|unit| {

@@ -65,6 +65,7 @@ impl<'a> Answerer<'a> {
             for name in &options.mods {
                 modifiers.add(name)?;
             }
+            crate::units::check_names(catalogue, options.arch.as_deref(), options.inst.as_deref())?;
             let names = options.arch.as_ref().zip(options.inst.as_ref());
             let row = names.and_then(|(arch, inst)| catalogue.find(arch, inst).ok());
             if let Some(row) = row {

@@ -56,21 +56,28 @@ pub(crate) fn paragraph(text: &str) -> String {
 /// A line in lines of at most so many columns, broken between words; a longer word stays whole. Lines after
 /// the first are indented to the text behind a label, or by two blanks more than the first.
 ///
-/// A command stays one that can be copied: its lines end with `\`, and no quoted argument is broken.
+/// A command, alone or behind a label and a colon, stays one that can be copied: its lines end with `\`, and no quoted argument
+/// is broken.
 pub(crate) fn folded(line: &str, columns: usize) -> String {
     if line.chars().count() <= columns {
         return line.to_owned();
     }
-    let is_command = line.trim_start().starts_with("mmascope ");
+    let command = line.find("mmascope ").filter(|at| {
+        let label = line[..*at].trim();
+        label.is_empty() || label.ends_with(':')
+    });
     // Room for the blank and the sign at the end.
-    let columns = columns - if is_command { 2 } else { 0 };
+    let columns = columns - if command.is_some() { 2 } else { 0 };
     let indent = hanging(line, columns);
     let mut out = String::new();
     let (mut column, mut is_first) = (0, true);
-    for (blanks, word) in pieces(line, is_command) {
+    let mut at = 0;
+    for (blanks, word) in pieces(line, command.is_some()) {
         let width = word.chars().count();
+        let is_within = command.is_some_and(|begin| at > begin);
+        at += blanks + word.len();
         if !is_first && column + blanks + width > columns {
-            out.push_str(if is_command { " \\\n" } else { "\n" });
+            out.push_str(if is_within { " \\\n" } else { "\n" });
             out.extend(std::iter::repeat_n(' ', indent));
             column = indent;
         } else {
@@ -151,6 +158,21 @@ mod tests {
         assert_eq!(
             folded(line, 30),
             "  mmascope explain \\\n    'my A.npy' B.npy \\\n    --arch a100 --at 3,4"
+        );
+    }
+
+    #[test]
+    fn a_command_behind_a_label_can_be_copied() {
+        let line =
+            "    step by step: mmascope explain --vector '{\"a\": \"00000000\"}' --against volta:x";
+        assert_eq!(
+            folded(line, 40),
+            "    step by step: mmascope explain \\\n      --vector '{\"a\": \"00000000\"}' \\\n      --against volta:x"
+        );
+        let narrow = folded(line, 24);
+        assert!(
+            narrow.starts_with("    step by step:\n      mmascope \\\n"),
+            "{narrow}"
         );
     }
 

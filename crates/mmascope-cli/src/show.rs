@@ -162,7 +162,11 @@ fn introduction(architecture: &Architecture, row: &Instruction, unit: &Unit) -> 
             1 => "an instruction",
             _ => "a matrix instruction",
         },
-        architecture.title
+        // A user's architecture may have no title.
+        match &*architecture.title {
+            "" => &architecture.name,
+            title => title,
+        }
     );
     let [element, how] = unit.summary();
     [what, element, how]

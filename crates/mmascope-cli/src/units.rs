@@ -73,6 +73,32 @@ pub(crate) fn types_of(
     })
 }
 
+/// Whether the names that lines are taken for, or that lines have to have, are known.
+pub(crate) fn check_names(
+    catalogue: &Catalogue,
+    arch: Option<&str>,
+    inst: Option<&str>,
+) -> Result<(), Failure> {
+    match (arch, inst) {
+        (Some(arch), Some(inst)) => {
+            catalogue.find(arch, inst)?.unit()?;
+        }
+        (Some(arch), None) => {
+            catalogue.architecture(arch)?;
+        }
+        (None, Some(inst)) => {
+            let known =
+                |arch: &Architecture| !matches!(arch.find(inst), Err(Error::Unknown { .. }));
+            if !catalogue.architectures().iter().any(known) {
+                let names = catalogue.instructions().map(|row| &row.name);
+                return Err(Error::unknown("instruction", inst, names).into());
+            }
+        }
+        (None, None) => {}
+    }
+    Ok(())
+}
+
 /// Whether an instruction is to be found for some architecture: none is named for all, nor behind each.
 pub(crate) fn is_open(architectures: &[String], instructions: &[String]) -> bool {
     instructions.is_empty() && architectures.iter().any(|item| !item.contains(':'))
@@ -134,6 +160,19 @@ pub(crate) fn chosen<'c>(
         if !found && let Some(error) = lacking {
             let error = report::told(&error);
             return Err(Failure::Input(format!("--arch {item}: {error}")));
+        }
+    }
+    if all_alone && !architectures.is_empty() {
+        let unused = match (instructions.first(), types) {
+            (Some(inst), _) => Some(format!("--inst {inst}")),
+            (None, Some(Types::Text(text))) => Some(format!("--types {text}")),
+            _ => None,
+        };
+        if let Some(unused) = unused {
+            return Err(Failure::Input(format!(
+                "{unused}: every unit names its instruction already ({})",
+                architectures.join(", ")
+            )));
         }
     }
     if !all_alone && let Some(index) = used.iter().position(|used| !used) {

@@ -282,3 +282,44 @@ fn check_takes_several_units() {
     assert_eq!(output.status.code(), Some(2));
     assert!(err(&output).contains("read once"), "{}", err(&output));
 }
+
+/// An instruction or types beside units that name theirs decide nothing: they are refused, and so is an architecture alone where a
+/// unit is shown, and a name for lines that nobody knows.
+#[test]
+fn names_that_decide_nothing_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let a = npy(folder.path(), "a.npy", [8, 16], words(1));
+    let b = npy(folder.path(), "b.npy", [16, 8], words(2));
+    let units = "h100:f16,a100:f16";
+    let named = "every unit names its instruction already";
+    for (arguments, message) in [
+        (
+            vec!["diff", "--arch", units, "--inst", "zz", "--family", "bits"],
+            named,
+        ),
+        (
+            vec!["diff", &a, &b, "--arch", units, "--types", "f16,f16"],
+            named,
+        ),
+        (vec!["show", "h100:f16", "--inst", "zz"], named),
+        (vec!["show", "h100"], "give h100:INST or --inst"),
+        (
+            vec!["eval", "--arch", "nope", &a],
+            "unknown architecture 'nope'",
+        ),
+        (vec!["eval", "--inst", "zz", &a], "unknown instruction 'zz'"),
+    ] {
+        let output = run(&arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{arguments:?}: {}",
+            out(&output)
+        );
+        assert!(
+            err(&output).contains(message),
+            "{arguments:?}: {}",
+            err(&output)
+        );
+    }
+}

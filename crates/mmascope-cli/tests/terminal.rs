@@ -101,17 +101,33 @@ fn a_folded_command_runs() {
     let a = npy(folder.path(), "a.npy", [8, 64], words(1));
     let b = npy(folder.path(), "b.npy", [64, 8], words(2));
     let units = "ampere:mma.m16n8k16.f32.f16.f16.f32,hopper:mma.m16n8k16.f32.f16.f16.f32";
-    let Some(text) = shown(50, &["diff", &a, &b, "--arch", units]) else {
-        return;
-    };
-    let begin = text.find("mmascope explain").expect("a command");
-    let command = &text[begin..];
-    assert!(command.contains(" \\\n"), "{command}");
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_mmascope"));
-    let output = Command::new("/bin/sh")
-        .args(["-c", command])
-        .env("PATH", program.parent().expect("a folder"))
-        .output()
-        .expect("a shell");
-    assert_eq!(output.status.code(), Some(0), "{command}");
+    let products: &[&str] = &["diff", &a, &b, "--arch", units];
+    let single: &[&str] = &["diff", "--arch", units, "--family", "boundary", "-n", "100"];
+    for arguments in [products, single] {
+        let Some(text) = shown(50, arguments) else {
+            return;
+        };
+        let begin = text.find("mmascope explain").expect("a command");
+        let mut lines = text[begin..].split_inclusive('\n');
+        let mut command = String::new();
+        for line in &mut lines {
+            command.push_str(line);
+            if !line.ends_with("\\\n") {
+                break;
+            }
+        }
+        assert!(command.contains(" \\\n"), "{command}");
+        let program = std::path::Path::new(env!("CARGO_BIN_EXE_mmascope"));
+        let output = Command::new("/bin/sh")
+            .args(["-c", &command])
+            .env("PATH", program.parent().expect("a folder"))
+            .output()
+            .expect("a shell");
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        let explained = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            explained.contains("hopper:"),
+            "the second unit: {explained}"
+        );
+    }
 }

@@ -176,4 +176,10 @@ fn own_units_are_told_as_they_are() {
         "{twice}"
     );
     assert!(twice.contains("is added to itself"), "{twice}");
+    assert!(twice.contains("made of c and 8 products"), "{twice}");
+    let without = said("s = fused L=8 F=24 from +0 -> rz f32 ; d = add s s -> rne f32");
+    assert!(
+        without.contains("made of 8 products") && without.contains("c in f32 is not read"),
+        "{without}"
+    );
 }

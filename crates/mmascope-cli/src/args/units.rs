@@ -65,7 +65,8 @@ pub(crate) fn with_units(arguments: impl Iterator<Item = OsString>) -> Vec<OsStr
             && is_plain
             && !text.starts_with('-')
             && match takes_many {
-                true => are_units(text),
+                // (Commands without files take an architecture too, and say what is missing.)
+                true => are_units(text) || !takes_files,
                 // Where one unit is taken, a comma is none between two.
                 false => text.split(',').take(1).all(is_unit),
             }

@@ -65,7 +65,8 @@ pub(crate) struct Check {
 
 #[derive(clap::Args)]
 pub(crate) struct Gen {
-    /// The architecture; with --vectors, that of lines that name none
+    /// The unit, ARCH:INST, which may stand without the option too; or its architecture, with --inst. With --vectors, the
+    /// architecture of lines that name none
     #[arg(long, required_unless_present = "vectors")]
     pub(crate) arch: Option<String>,
     /// The instruction, where --arch does not name it too; with --vectors, that of lines that name none

@@ -42,9 +42,13 @@ impl Unit {
             _ => format!("and c in {c}, d in {d}{scaled}."),
         };
         if reads_twice(program) {
+            let (with_c, c) = match reads_c(program) {
+                true => ("c and ", format!("c in {c}")),
+                false => ("", format!("c in {c} is not read")),
+            };
             return format!(
-                "Every element of D is made of c and {} products of {numbers} as the statements below say: some values \
-                 are read twice; c in {c}, d in {d}{scaled}.",
+                "Every element of D is made of {with_c}{} products of {numbers} as the statements below say: some values \
+                 are read twice; {c}, d in {d}{scaled}.",
                 signature.k
             );
         }
@@ -92,6 +96,16 @@ fn reads_twice(program: &Program) -> bool {
         Operation::Add(one, other) => read(*one) || read(*other),
         Operation::Convert(source) | Operation::Negate(source) => read(*source),
         Operation::Join { of, .. } => of.iter().any(|source| read(*source)),
+    })
+}
+
+/// Whether some statement takes c.
+fn reads_c(program: &Program) -> bool {
+    program.statements.iter().any(|it| match &it.operation {
+        Operation::Dot { from, .. } => matches!(from, Start::C),
+        Operation::Add(one, other) => [one, other].contains(&&Source::C),
+        Operation::Convert(source) | Operation::Negate(source) => *source == Source::C,
+        Operation::Join { of, .. } => of.contains(&Source::C),
     })
 }
 

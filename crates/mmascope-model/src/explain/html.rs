@@ -296,7 +296,7 @@ fn quiet_section(out: &mut String, index: usize, quiet: &Quiet<'_>) {
 
 /// The word and the value that a step makes.
 fn outcome(out: &mut String, step: &TracedStep) {
-    let value = people(&step.value);
+    let value = in_digits(&step.value, CARD_DIGITS);
     if !step.word.is_empty() {
         // An inexact value brings a sign of its own.
         let sign = if value.starts_with('≈') { "" } else { "= " };
@@ -325,7 +325,7 @@ fn plain_steps(
             ""
         };
         let exact = if step.special.is_some() {
-            people(&step.value)
+            in_digits(&step.value, CARD_DIGITS)
         } else {
             number(&step.sum)
         };
@@ -359,7 +359,7 @@ fn plain_steps(
         write!(
             out,
             "<td class=\"n\">{word}{}</td><td>",
-            escaped(&people(&step.value))
+            escaped(&in_digits(&step.value, CARD_DIGITS))
         )
         .ok();
         asides(out, step);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::html::{DIGITS, equals, escaped, minus, short};
+use super::html::{CARD_DIGITS, equals, escaped, minus, short};
 use super::trace::{Rounded, TracedStep, TracedTerm};
 use super::value::TracedValue;
 use crate::exact::Dyadic;
@@ -479,7 +479,7 @@ fn draw_row(svg: &mut String, row: &Row, columns: &[Column], y: i64) {
 
 /// `= 0.5` or `≈ 0.333333`.
 fn equal(number: &Dyadic) -> String {
-    equals(&TracedValue::of_number(number), DIGITS)
+    equals(&TracedValue::of_number(number), CARD_DIGITS)
 }
 
 /// Text with `2^-3` as a raised exponent, escaped.
