@@ -110,13 +110,15 @@ fn hanging(line: &str, columns: usize) -> usize {
 fn pieces(line: &str, is_quoted: bool) -> Vec<(usize, &str)> {
     let mut pieces = Vec::new();
     let (mut blanks, mut start) = (0, None);
-    let mut quote = None;
+    let (mut quote, mut is_escaped) = (None, false);
     for (at, c) in line.char_indices() {
         match (quote, c) {
             (Some(open), _) if c == open => quote = None,
-            (None, '\'' | '"') if is_quoted => quote = Some(c),
+            // (Behind a backslash it opens nothing, as in 'it'\''s'.)
+            (None, '\'' | '"') if is_quoted && !is_escaped => quote = Some(c),
             _ => {}
         }
+        is_escaped = c == '\\' && quote.is_none();
         match (c, start) {
             (' ', Some(begin)) if quote.is_none() => {
                 pieces.push((blanks, &line[begin..at]));
@@ -157,7 +159,15 @@ mod tests {
         let line = "  mmascope explain 'my A.npy' B.npy --arch a100 --at 3,4";
         assert_eq!(
             folded(line, 30),
-            "  mmascope explain \\\n    'my A.npy' B.npy \\\n    --arch a100 --at 3,4"
+            "  mmascope explain \\\n    'my A.npy' B.npy --arch \\\n    a100 --at 3,4"
+        );
+    }
+
+    #[test]
+    fn a_quoted_apostrophe_is_no_end() {
+        assert_eq!(
+            folded(r"mmascope explain 'it'\''s B.npy' --at 1,2", 22),
+            "mmascope explain \\\n  'it'\\''s B.npy' \\\n  --at 1,2"
         );
     }
 
@@ -169,11 +179,10 @@ mod tests {
             folded(line, 40),
             "    step by step: mmascope explain \\\n      --vector '{\"a\": \"00000000\"}' \\\n      --against volta:x"
         );
+        // A label without room for the command stands alone.
         let narrow = folded(line, 24);
-        assert!(
-            narrow.starts_with("    step by step:\n      mmascope \\\n"),
-            "{narrow}"
-        );
+        let begin = "    step by step:\n      mmascope explain \\\n      --vector \\\n";
+        assert!(narrow.starts_with(begin), "{narrow}");
     }
 
     /// No line is wider than asked for, and the words are the same ones in the same order.

@@ -13,7 +13,7 @@ use mmascope_model::dpa::{Modifiers, Scale, Signature, Unit};
 use mmascope_model::format::{BF16, E2M1FN, E4M3FN, F16, F32, F64, Format, UE4M3};
 
 /// Operands, c and d, K, program, and a part of the kernel's name.
-const UNITS: [(Format, [Format; 2], usize, &str, &str); 15] = [
+const UNITS: [(Format, [Format; 2], usize, &str, &str); 18] = [
     (
         F16,
         [F32; 2],
@@ -76,6 +76,28 @@ const UNITS: [(Format, [Format; 2], usize, &str, &str); 15] = [
         16,
         "gtr-fdpa L=16 F=24 F2=31 -> rne f32",
         "even and of odd k",
+    ),
+    // Sums beyond 32 bits: in parts, modulo 2^32, and of split terms.
+    (
+        F16,
+        [F32; 2],
+        16,
+        "fused L=16 F=26 -> rz f32",
+        "their sums in f64",
+    ),
+    (
+        F16,
+        [F32; 2],
+        8,
+        "fused L=8 F=29 align=rne grid=products -> rne f32",
+        "their sums in f64",
+    ),
+    (
+        F16,
+        [F32; 2],
+        8,
+        "fused L=8 F=36 align=rd -> rz f32",
+        "their sums in f64",
     ),
     (F16, [F32; 2], 8, "e-fdpa L=4 -> rne f32", "exact sums"),
     (F16, [F32; 2], 8, "ftz-addmul P=4 -> rne f32", "pairwise"),
@@ -212,6 +234,7 @@ kinds! {
     sums_rounded_up: ", up",
     c_late: "c late",
     even_and_odd_k: "even and of odd k",
+    wide_sums: "their sums in f64",
     exact_sums: "exact sums",
     pairwise_sums: "pairwise",
     chains_in_f32: "multiply-adds in f32",
