@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 pub const MAX_LINE: usize = 1 << 20;
 
 /// The longest line that is passed over, in bytes: what goes on beyond it (a device, a binary file) has no lines.
-const MAX_SKIPPED: usize = 64 << 20;
+const MAX_SKIPPED: usize = 1 << 30;
 
 /// How a gzip stream begins.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -79,7 +79,7 @@ impl Lines {
     ///
     /// # Errors
     /// [`Error::Io`] when the stream breaks off (a damaged gzip file, for example), or a line does not end within
-    /// 64 MiB.
+    /// 1 GiB.
     pub fn next_line(&mut self) -> Result<Option<Line>> {
         let mut bytes = Vec::new();
         let limit = MAX_LINE as u64 + 1;
