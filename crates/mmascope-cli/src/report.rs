@@ -81,7 +81,7 @@ pub(crate) fn told(error: &mmascope::Error) -> String {
 
 /// What messages of the library ask for, and the same with the option that gives it.
 const OPTIONS: [(&str, &str); 14] = [
-    ("type: it is missing", "--type is missing"),
+    ("type: it is missing", "--type: it is missing"),
     ("; rounding takes that", "; --round takes that"),
     ("(none is rounded)", "(a rounding would be --round)"),
     ("saturate to clamp", "saturate (--saturate) to clamp"),

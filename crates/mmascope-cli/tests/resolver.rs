@@ -297,7 +297,7 @@ fn wrong_input_exits_2_and_names_the_argument() {
     );
     refused(
         &["resolve", "sqrt", "--target", "sm_90"],
-        &["--type is missing"],
+        &["--type: it is missing"],
     );
     refused(
         &["resolve", "sqrt", "--type", "f23", "--target", "sm_90"],
