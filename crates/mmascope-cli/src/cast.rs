@@ -50,12 +50,8 @@ fn values(
     let casts: Vec<Values> = casts.collect::<Result<_, _>>()?;
     let each = asked.iter().zip(&casts);
     if common.json() {
-        let mut bodies: Vec<_> = each.map(|(cast, values)| cast.json(values)).collect();
-        let body = match bodies.len() {
-            1 => bodies.remove(0),
-            _ => Map::from_iter([("casts".to_owned(), json!(bodies))]),
-        };
-        report::print_json(catalogue, body)?;
+        let bodies = each.map(|(cast, values)| cast.json(values)).collect();
+        report::print_json(catalogue, report::one_or_list(bodies, "casts"))?;
         return Ok(Status::Done);
     }
     let mut out = terminal::out();

@@ -109,10 +109,7 @@ pub(crate) fn run(
         }
     }
     if common.json() {
-        let body = match bodies.len() {
-            1 => bodies.remove(0),
-            _ => Map::from_iter([("units".to_owned(), json!(bodies))]),
-        };
+        let body = report::one_or_list(bodies, "units");
         report::unless_closed(report::print_json(catalogue, body))?;
     }
     Ok(status)

@@ -1,5 +1,7 @@
 //! Text in lines that fit the terminal, or of at most 100 columns, broken between words.
 
+use std::borrow::Cow;
+
 /// The widest line, where no terminal says otherwise.
 const COLUMNS: usize = 100;
 
@@ -53,12 +55,21 @@ pub(crate) fn paragraph(text: &str) -> String {
     labelled("", text)
 }
 
+/// A text whose lines fit a terminal of so many columns, where there is one.
+pub(crate) fn fitted(text: &str, columns: Option<usize>) -> Cow<'_, str> {
+    let Some(columns) = columns else {
+        return text.into();
+    };
+    let lines: Vec<_> = text.split('\n').map(|line| folded(line, columns)).collect();
+    lines.join("\n").into()
+}
+
 /// A line in lines of at most so many columns, broken between words; a longer word stays whole. Lines after
 /// the first are indented to the text behind a label, or by two blanks more than the first.
 ///
 /// A command, alone or behind a label and a colon, stays one that can be copied: its lines end with `\`, and no quoted argument
 /// is broken.
-pub(crate) fn folded(line: &str, columns: usize) -> String {
+fn folded(line: &str, columns: usize) -> String {
     if line.chars().count() <= columns {
         return line.to_owned();
     }

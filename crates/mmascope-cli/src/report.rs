@@ -129,18 +129,6 @@ pub(crate) fn shown(text: &str) -> String {
     lines.join("\n")
 }
 
-/// A text whose lines fit a terminal of so many columns, where there is one.
-pub(crate) fn fitted(text: &str, columns: Option<usize>) -> Cow<'_, str> {
-    let Some(columns) = columns else {
-        return text.into();
-    };
-    let lines: Vec<_> = text
-        .split('\n')
-        .map(|line| layout::folded(line, columns))
-        .collect();
-    lines.join("\n").into()
-}
-
 /// Reads a file that is taken whole: a regular file or a pipe, up to a limit. Devices may never end.
 pub(crate) fn read_whole(argument: &str, file: &str, limit: u64) -> Result<String, Failure> {
     whole(file, limit).map_err(|message| {
@@ -213,6 +201,14 @@ pub(crate) fn json_text(
     object.extend(body);
     serde_json::to_string_pretty(&Value::Object(object))
         .map_err(|error| Failure::Input(error.to_string()))
+}
+
+/// The JSON of one subject as it is; of several a list under this key.
+pub(crate) fn one_or_list(mut bodies: Vec<Map<String, Value>>, key: &str) -> Map<String, Value> {
+    match bodies.len() {
+        1 => bodies.remove(0),
+        _ => Map::from_iter([(key.to_owned(), bodies.into())]),
+    }
 }
 
 thread_local! {
@@ -316,5 +312,9 @@ pub(crate) fn tell(message: impl std::fmt::Display) {
         return;
     }
     let shown = shown(&message.to_string());
-    let _ = writeln!(io::stderr(), "{}", fitted(&shown, layout::error_terminal()));
+    let _ = writeln!(
+        io::stderr(),
+        "{}",
+        layout::fitted(&shown, layout::error_terminal())
+    );
 }

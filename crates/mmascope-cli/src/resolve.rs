@@ -43,12 +43,8 @@ pub(crate) fn run(
     let resolved: Vec<Resolved> = resolved.collect::<Result<_, _>>()?;
     let is_legal = resolved.iter().all(|it| it.resolution.legal);
     let printed = if common.json() {
-        let mut bodies: Vec<_> = resolved.iter().map(Resolved::json).collect();
-        let body = match bodies.len() {
-            1 => bodies.remove(0),
-            _ => Map::from_iter([("resolutions".to_owned(), json!(bodies))]),
-        };
-        report::print_json(catalogue, body)
+        let bodies = resolved.iter().map(Resolved::json).collect();
+        report::print_json(catalogue, report::one_or_list(bodies, "resolutions"))
     } else {
         print_text(&resolved)
     };

@@ -40,12 +40,8 @@ pub(crate) fn run(
         let bodies = shown
             .iter()
             .map(|(architecture, row, unit)| body(common, architecture, row, unit));
-        let mut bodies = bodies.collect::<Result<Vec<_>, _>>()?;
-        let body = match bodies.len() {
-            1 => bodies.remove(0),
-            _ => Map::from_iter([("units".to_owned(), bodies.into())]),
-        };
-        report::print_json(catalogue, body)?;
+        let bodies = bodies.collect::<Result<Vec<_>, _>>()?;
+        report::print_json(catalogue, report::one_or_list(bodies, "units"))?;
         return Ok(Status::Done);
     }
     let mut out = terminal::out();

@@ -26,7 +26,7 @@ impl Terminal {
         let line = std::mem::take(&mut self.line);
         let shown = report::shown(&String::from_utf8_lossy(&line));
         self.out
-            .write_all(report::fitted(&shown, self.columns).as_bytes())
+            .write_all(layout::fitted(&shown, self.columns).as_bytes())
     }
 }
 

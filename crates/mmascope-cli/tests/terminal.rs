@@ -1,5 +1,8 @@
 //! What a terminal shows: lines that fit it, with the same words as a file gets.
 
+// Elsewhere `script`, which makes the terminal, has other options.
+#![cfg(target_os = "linux")]
+
 #[path = "common/user.rs"]
 mod user;
 

@@ -232,6 +232,23 @@ pub(super) unsafe fn fields<V: Lanes>(bytes: V, offset: V) -> Tile<V> {
     }
 }
 
+/// The exponent field with which c takes part; `smallest`: that of a subnormal of a narrow format, 0 where c is f32.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+pub(super) unsafe fn own_field<V: Lanes>(c: V, smallest: u32) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        let own = c.and(V::splat(FIELD));
+        if smallest == 0 {
+            return own;
+        }
+        let none = c.and(V::splat(!SIGN)).i_equal(V::splat(0));
+        none.not_and(own.i_max(V::splat(smallest)))
+    }
+}
+
 /// What is the same in all groups.
 #[derive(Clone, Copy)]
 struct Constants<V> {
@@ -303,12 +320,7 @@ unsafe fn group<V: Lanes, const SCALED: bool, const TERMS: u8, const OVERFLOW: u
         let mut sums = [zero; VECTORS];
         four!(|v| {
             let mut e = fields[v];
-            let mut own = tile[v].and(V::splat(FIELD));
-            if smallest != 0 {
-                // A subnormal of a narrow format has the exponent of its field.
-                let none = tile[v].and(V::splat(!SIGN)).i_equal(zero);
-                own = none.not_and(own.i_max(V::splat(smallest)));
-            }
+            let own = own_field(tile[v], smallest);
             let mut shift = zero;
             if SCALED {
                 shift = V::splat(*at.a_scales).i_add(V::load(at.b_scales.add(v * V::WIDTH)));

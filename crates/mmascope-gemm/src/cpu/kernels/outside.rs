@@ -72,6 +72,35 @@ pub(super) unsafe fn outside<V: Lanes, const TERMS: u8>(
     }
 }
 
+/// Where c is no whole i32 any more: 2^31 as f32.
+const FAR: u32 = (31 + 127) << 23;
+/// Where a sum in f64 may lose bits: 2^51 as f32.
+const INEXACT: u32 = (51 + 127) << 23;
+
+/// c on the products' grid, as f64: in i32, or where it has left them, where all its bits lie on the grid, as it is. The second value
+/// has the lanes in which a sum with it may lose bits.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+pub(super) unsafe fn c_in_f64<V: Lanes, const TERMS: u8>(c: V, unit: V) -> ([V; 2], V) {
+    // SAFETY: the caller has the instruction set.
+    unsafe {
+        let late = c.f_mul(unit);
+        let near = late.converted::<TERMS>();
+        let magnitude = late.and(V::splat(!SIGN));
+        let far = magnitude.i_greater(V::splat(FAR - 1));
+        let (near, late) = (far.not_and(near), far.and(late));
+        let both = [
+            late.f_low_to_d().d_add(near.i_low_to_d()),
+            late.f_high_to_d().d_add(near.i_high_to_d()),
+        ];
+        let finite = V::splat(INFINITY).i_greater(c.and(V::splat(!SIGN)));
+        let inexact = magnitude.i_greater(V::splat(INEXACT - 1));
+        (both, inexact.and(finite))
+    }
+}
+
 /// Without a product that is not zero, the sum is c: on a grid that has all its bits. Such lanes' `e` become that grid's.
 ///
 /// # Safety

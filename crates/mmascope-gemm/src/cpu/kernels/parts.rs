@@ -1,16 +1,11 @@
 //! Fused sums whose products together do not fit 32 bits: parts of them are summed in 32-bit lanes, and the parts in f64.
 
-use super::fused::{At, C_LIMIT, FIELD, INFINITY, SIGN, Tile, fields, largest};
-use super::outside::without_products;
+use super::fused::{At, C_LIMIT, INFINITY, SIGN, Tile, fields, largest, own_field};
+use super::outside::{c_in_f64, without_products};
 use super::rounding::{added_each, finish_wide};
 use crate::cpu::lanes::{Lanes, VECTORS, four};
 use crate::cpu::sum::{Offsets, Sum};
 use crate::shape::SumKind;
-
-/// Where c is no whole i32 any more: 2^31 as f32.
-const FAR: u32 = (31 + 127) << 23;
-/// Where a sum in f64 may lose bits: 2^51 as f32.
-const INEXACT: u32 = (51 + 127) << 23;
 
 /// `groups` groups, as [`super::fused::chain`].
 ///
@@ -50,35 +45,22 @@ pub(super) unsafe fn parts<V: Lanes, const TERMS: u8>(
                 without_products(sum, offsets, bytes, &tile, &mut e);
             } else {
                 four!(|v| {
-                    let mut own = tile[v].and(V::splat(FIELD));
-                    if smallest != 0 {
-                        // A subnormal of a narrow format has the exponent of its field.
-                        let none = tile[v].and(V::splat(!SIGN)).i_equal(zero);
-                        own = none.not_and(own.i_max(V::splat(smallest)));
-                    }
-                    e[v] = e[v].i_max(own);
+                    e[v] = e[v].i_max(own_field(tile[v], smallest));
                 });
             }
             let mut units = [zero; VECTORS];
             four!(|v| units[v] = top.i_sub(e[v]));
-            // c on the grid: in i32, or where it has left them, where all its bits lie on the grid, in f64. (A loop here and at the
-            // end, not written out: it is little beside the products, and there are many copies of this function.)
+            // c on the grid. (A loop here and at the end, not written out: it is little beside the products, and there are many copies
+            // of this function.)
             let mut totals = [[zero; 2]; VECTORS];
             for v in 0..VECTORS {
-                let late = tile[v].f_mul(units[v]);
-                let near = late.converted::<TERMS>();
-                totals[v] = [near.i_low_to_d(), near.i_high_to_d()];
                 if outside {
-                    let magnitude = late.and(V::splat(!SIGN));
-                    let far = magnitude.i_greater(V::splat(FAR - 1));
-                    let (near, late) = (far.not_and(near), far.and(late));
-                    totals[v] = [
-                        late.f_low_to_d().d_add(near.i_low_to_d()),
-                        late.f_high_to_d().d_add(near.i_high_to_d()),
-                    ];
-                    let finite = V::splat(INFINITY).i_greater(tile[v].and(V::splat(!SIGN)));
-                    let inexact = magnitude.i_greater(V::splat(INEXACT - 1));
-                    bad = bad.or(inexact.and(finite));
+                    let inexact;
+                    (totals[v], inexact) = c_in_f64::<V, TERMS>(tile[v], units[v]);
+                    bad = bad.or(inexact);
+                } else {
+                    let near = tile[v].f_mul(units[v]).converted::<TERMS>();
+                    totals[v] = [near.i_low_to_d(), near.i_high_to_d()];
                 }
             }
             let mut found = start;

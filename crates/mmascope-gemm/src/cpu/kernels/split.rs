@@ -3,21 +3,17 @@
 //! Terms that fit are summed modulo 2^32, and once more in f32. The second sum is off by far less than 2^31, so that it tells which
 //! multiple of 2^32 is to be added to the first one.
 //!
-//! Terms that do not fit are split, and higher and lower numbers are summed apart. The higher number is the term in units of 2^s grid places, cut to a whole number; the lower one is what is left, rounded to
-//! the grid. Both are exact in f32, as the term is. Rounding what is left rounds the term: the higher number is a whole, even
-//! number of grid places, and what is left has the term's sign.
+//! Terms that do not fit are split, and higher and lower numbers are summed apart. The higher number is the term in units of 2^s
+//! grid places, cut to a whole number; the lower one is what is left, rounded to the grid. Both are exact in f32, as the term is.
+//! Rounding what is left rounds the term: the higher number is a whole, even number of grid places, and what is left has the
+//! term's sign.
 
-use super::fused::{At, C_LIMIT, FIELD, INFINITY, SIGN, Tile, fields, largest};
-use super::outside::without_products;
+use super::fused::{At, C_LIMIT, INFINITY, SIGN, Tile, fields, largest, own_field};
+use super::outside::{c_in_f64, without_products};
 use super::rounding::{added_each, finish_wide};
 use crate::cpu::lanes::{Lanes, VECTORS, four, rows};
 use crate::cpu::sum::{Offsets, Sum, low_bits};
 use crate::shape::SumKind;
-
-/// Where c is no whole i32 any more: 2^31 as f32.
-const FAR: u32 = (31 + 127) << 23;
-/// Where a sum in f64 may lose bits: 2^51 as f32.
-const INEXACT: u32 = (51 + 127) << 23;
 
 /// The largest F whose terms fit i32: they stay below 2^(F + 2) units of the grid.
 const MOST_F: u32 = 29;
@@ -74,13 +70,7 @@ pub(super) unsafe fn split<V: Lanes, const ROWS: usize, const TERMS: u8>(
                     without_products(sum, offsets, bytes[r], &tiles[r], &mut e);
                 } else {
                     four!(|v| {
-                        let mut own = tiles[r][v].and(V::splat(FIELD));
-                        if smallest != 0 {
-                            // A subnormal of a narrow format has the exponent of its field.
-                            let none = tiles[r][v].and(V::splat(!SIGN)).i_equal(zero);
-                            own = none.not_and(own.i_max(V::splat(smallest)));
-                        }
-                        e[v] = e[v].i_max(own);
+                        e[v] = e[v].i_max(own_field(tiles[r][v], smallest));
                     });
                 }
                 four!(|v| units[r][v] = top.i_sub(e[v]));
@@ -144,17 +134,10 @@ pub(super) unsafe fn split<V: Lanes, const ROWS: usize, const TERMS: u8>(
                 four!(|v| {
                     let (mut low, mut high) = (rests[r][v].i_low_to_d(), rests[r][v].i_high_to_d());
                     if outside {
-                        // c on the grid: in i32, or where it has left them, where all its bits lie on the grid, in f64.
-                        let late = tiles[r][v].f_mul(units[r][v]);
-                        let near = late.converted::<TERMS>();
-                        let magnitude = late.and(V::splat(!SIGN));
-                        let far = magnitude.i_greater(V::splat(FAR - 1));
-                        let (near, late) = (far.not_and(near), far.and(late));
-                        low = low.d_add(late.f_low_to_d().d_add(near.i_low_to_d()));
-                        high = high.d_add(late.f_high_to_d().d_add(near.i_high_to_d()));
-                        let finite = V::splat(INFINITY).i_greater(tiles[r][v].and(V::splat(!SIGN)));
-                        let inexact = magnitude.i_greater(V::splat(INEXACT - 1));
-                        bad = bad.or(inexact.and(finite));
+                        let ([own_low, own_high], inexact) =
+                            c_in_f64::<V, TERMS>(tiles[r][v], units[r][v]);
+                        (low, high) = (low.d_add(own_low), high.d_add(own_high));
+                        bad = bad.or(inexact);
                     }
                     let total = [
                         sums[r][v].i_low_to_d().d_fma(unit, low),
