@@ -50,7 +50,9 @@ def differences(result, expected, kind):
 
 def has_chain(row):
     """Whether D can be the next instruction's C. Where C is subtracted, the signs of a chain would change by turns."""
-    return row._kinds[2] == row._kinds[3] and "negate c" not in row.arithmetic
+    # (C's own sign, and that of the last sum, which C is in.)
+    subtracts = ("negate c" in row.arithmetic) != ("d = negate" in row.arithmetic)
+    return row._kinds[2] == row._kinds[3] and not subtracts
 
 
 def test_every_instruction_gives_the_bits_of_the_program(program):
