@@ -325,6 +325,12 @@ fn bits_beside_c_need_a_sum_that_c_shares() {
     );
     let inside = own(formats, "fused L=4 F=24 -> rz f32");
     says(&inside, &[("bits-products-c", "24"), ("bits-c", "24")]);
+    // Where the products alone choose the grid, the product that cancels a large c does, and not c.
+    let above = own(formats, "fused L=4 F=24 grid=products -> rz f32");
+    says(
+        &above,
+        &[("bits-products", "24"), ("bits-products-c", ">=25")],
+    );
 }
 
 /// A carry shows that results have the bits which the alignment loses.

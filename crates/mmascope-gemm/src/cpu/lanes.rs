@@ -324,6 +324,42 @@ pub(crate) trait Lanes: Copy {
     /// 64-bit integers, modulo 2^64.
     unsafe fn l_add(self, other: Self) -> Self;
 
+    /// Whether f32 become 64-bit integers in one instruction, and back. The operations for that are there only where they do.
+    const LONG: bool = false;
+
+    /// The lower half's f32 as 64-bit integers, rounded as a constant of [`terms`] says; any value where there is none.
+    #[inline(always)]
+    unsafe fn f_low_to_l<const TERMS: u8>(self) -> Self {
+        unreachable!("`LONG` says so")
+    }
+    /// The same of the upper half.
+    #[inline(always)]
+    unsafe fn f_high_to_l<const TERMS: u8>(self) -> Self {
+        unreachable!("`LONG` says so")
+    }
+    /// Two registers of 64-bit integers, the lower half first, as one of f32, rounded as a constant of [`terms`] says.
+    #[inline(always)]
+    unsafe fn l_to_f<const HOW: u8>(self, high: Self) -> Self {
+        let _ = high;
+        unreachable!("`LONG` says so")
+    }
+    /// 64-bit integers as f64, to nearest.
+    #[inline(always)]
+    unsafe fn l_to_d(self) -> Self {
+        unreachable!("`LONG` says so")
+    }
+    /// Unsigned 32-bit lanes as f32, to nearest.
+    #[inline(always)]
+    unsafe fn u_to_f(self) -> Self {
+        unreachable!("`LONG` says so")
+    }
+    /// 64-bit integers whose lower words are `self` and whose upper words are `above`, the lower half first.
+    #[inline(always)]
+    unsafe fn l_joined(self, above: Self) -> [Self; 2] {
+        let _ = above;
+        unreachable!("`LONG` says so")
+    }
+
     /// Sums of the products of four neighbouring bytes, unsigned in `self`, signed in `other`, in
     /// i32 lanes. Two neighbouring products together must fit 16 bits.
     unsafe fn b_dot4(self, other: Self) -> Self;

@@ -34,8 +34,9 @@ pub(super) struct Sums {
     pub(super) down: Option<Sum>,
     /// The sum, where its results are f16.
     pub(super) half: Option<Sum>,
-    /// Whether the program is one chain of sums, fused or exact, that is faster two rows at a time.
-    pub(super) by_two: bool,
+    /// Whether the program is one chain of sums, fused or exact, that is faster two rows at a time: where lanes lack `Lanes::LONG`,
+    /// and where they have it.
+    pub(super) by_two: [bool; 2],
     /// Whether sums that round toward −∞ in 32-bit lanes are faster four rows at a time.
     pub(super) by_four: bool,
     /// Slots of a group, where every result is a zero: groups are then computed one by one, and the plan's only
@@ -65,15 +66,16 @@ impl Sums {
         };
         let down = plan.only().filter(|_| how != How::Plain);
         // (Exact sums of two rows share the columns as f64.)
-        let by_two = plan.one_sum().is_some_and(Sum::is_by_two)
-            || matches!(
-                plan.stages[..],
-                [Stage::Exact {
-                    slot: 0,
-                    from: From::C,
-                    ..
-                }]
-            );
+        let is_exact = matches!(
+            plan.stages[..],
+            [Stage::Exact {
+                slot: 0,
+                from: From::C,
+                ..
+            }]
+        );
+        let by_two = |long| is_exact || plan.one_sum().is_some_and(|sum| sum.is_by_two(long));
+        let by_two = [false, true].map(by_two);
         let half = plan.only().filter(Sum::is_half).filter(|_| down.is_none());
         let slots = plan.order.len();
         let width: usize = how.bytes()[1];
@@ -143,7 +145,7 @@ impl Sums {
             how,
             down,
             half: half.filter(|_| alone.is_none()),
-            by_two: alone.is_none() && by_two && ways.four_pipes,
+            by_two: by_two.map(|by_two| alone.is_none() && by_two && ways.four_pipes),
             by_four: ways.four_pipes && matches!(how, How::Down(_)),
             alone,
             spans,
@@ -186,7 +188,7 @@ pub(super) fn describe(plan: &Plan, ways: Ways) -> String {
         Direction::Nearest => "to nearest",
     };
     let lanes = match ways.of(plan) {
-        How::Plain if sum.part < sum.slots => "32-bit lanes and their sums in f64",
+        How::Plain if sum.part < sum.slots => "32-bit lanes and their sums in 64 bits",
         How::Plain => "32-bit lanes",
         How::Down(_) => "32-bit lanes, rounding down",
         How::Wide(_) => "64-bit lanes, rounding down",

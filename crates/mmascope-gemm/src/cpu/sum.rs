@@ -143,10 +143,10 @@ impl Sum {
     }
 
     /// Whether there is a kernel for two rows at a time, where registers suffice (`Lanes::TWO`): sums that are truncated,
-    /// those of split terms and those that take c late have one.
-    pub(super) fn is_by_two(&self) -> bool {
+    /// those that do not fit 32 bits and those that take c late have one. `long`: whether lanes have `Lanes::LONG`.
+    pub(super) fn is_by_two(&self, long: bool) -> bool {
         if self.part < self.slots {
-            return self.part == 1;
+            return self.part == 1 || long;
         }
         if matches!(self.kind, SumKind::Late | SumKind::Parity) {
             return true;

@@ -307,6 +307,16 @@ fn with_c(
         };
         let found = seen(bench, roles, anchor)?;
         if order.known {
+            if let (false, Some(bits)) = (is_small, found.finite())
+                && stays_beside_c(bench, places, anchor, bits + 1)?
+            {
+                let more = bits + 1;
+                let text = format!(
+                    "the largest product limits them, not c: {bits} bits below it are kept, and {more} below a c twice as large"
+                );
+                bench.conclude(name, 4, title, format!(">={more}"), text);
+                return Ok(Some(found));
+            }
             return conclude_known(bench, name, title, terms, found);
         }
         // A c may have other bits than products, so that the three need not agree.
@@ -323,6 +333,30 @@ fn with_c(
     let text = "the terms may lie in different steps, or c has other bits than products";
     bench.conclude(name, 4, title, "unknown", text);
     Ok(None)
+}
+
+/// Whether a small product stays so many bits below c where c is twice as large as the largest product.
+fn stays_beside_c(bench: &mut Bench<'_>, places: &[usize], anchor: i32, j: i32) -> Result<bool> {
+    let &[x, y, .., z] = places else {
+        return Ok(false);
+    };
+    let (half, small) = (anchor - 1, anchor - j);
+    let [x, y, z] = [x, y, z].map(Term::Product);
+    if !x.reaches(bench, half) || !z.reaches(bench, small) {
+        return Ok(false);
+    }
+    let inputs = [false, true].map(|negative| {
+        let sign = if negative { "-" } else { "" };
+        let sum = format!("2^{anchor} - 2^{half} - 2^{half}, {sign}2^{small}");
+        let mut input = bench.input(sum);
+        Term::C.write(bench, &mut input, false, anchor);
+        x.write(bench, &mut input, true, half);
+        y.write(bench, &mut input, true, half);
+        z.write(bench, &mut input, negative, small);
+        input
+    });
+    let readings = bench.ask(inputs.into())?;
+    Ok(is_exact(&readings, small))
 }
 
 fn one_rounding(bench: &mut Bench<'_>, name: &'static str, title: &str, products: usize) {

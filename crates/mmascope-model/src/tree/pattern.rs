@@ -400,10 +400,11 @@ impl Tree {
             let part = self.restricted(|leaf| leaf < size)?.named_as_part();
             let tops = self.restricted(|leaf| firsts.binary_search(&leaf).is_ok())?;
             if let Some((part, how)) = part.zip(tops.named_as_part()) {
-                return Some(if part == "sequential" {
-                    format!("split-K {count}, then {how}")
-                } else {
-                    format!("{count} blocks of {size} ({part}), then {how}")
+                return Some(match (&*part, size) {
+                    // (Two neighbours are what an instruction adds first; a kernel that splits K has longer parts.)
+                    ("sequential", 2) => format!("{count} pairs, then {how}"),
+                    ("sequential", _) => format!("split-K {count}, then {how}"),
+                    _ => format!("{count} blocks of {size} ({part}), then {how}"),
                 });
             }
         }

@@ -147,6 +147,30 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     operation!("b_dot2", |a, b, _c| a.and(V::b_splat(0x7f)).b_dot2(b));
     operation!("w_add", |a, b, _c| a.w_add(b));
     operation!("w_pairs", |a, _b, _c| a.w_pairs());
+    // (Last, since levels without them end here.)
+    if V::LONG || V::APART {
+        macro_rules! each_direction {
+            ($($direction:ident)*) => {$(
+                operation!("f_to_l", |a, _b, _c| {
+                    const HOW: u8 = lanes::terms::$direction;
+                    let x = a.and(V::splat(0x8fff_ffff)).or(V::splat(0x4000_0000));
+                    let (low, high) = (x.f_low_to_l::<HOW>(), x.f_high_to_l::<HOW>());
+                    low.l_to_f::<{ lanes::terms::NEAREST }>(high)
+                });
+                operation!("l_to_f", |a, b, _c| {
+                    let [low, high] = a.l_joined(b);
+                    low.l_to_f::<{ lanes::terms::$direction }>(high)
+                });
+            )*};
+        }
+        each_direction! { ZERO NEAREST DOWN UP }
+        operation!("l_to_f of few bits", |a, _b, _c| {
+            let [low, high] = a.l_joined(a.sar_by(V::splat(31)));
+            low.l_to_f::<{ lanes::terms::ZERO }>(high)
+        });
+        operation!("l_to_d", |a, _b, _c| a.l_to_d());
+        operation!("u_to_f", |a, _b, _c| a.u_to_f());
+    }
     found
 }
 

@@ -119,7 +119,7 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
         let plain = whole.filter(|_| sum.is_plain());
         let told = sum.suspicious < 256;
         match (sum.kind, sum.terms, sum.may_overflow) {
-            (_, terms, _) if sum.part == 1 => {
+            (_, terms, _) if sum.part == 1 || V::LONG && sum.part < sum.slots => {
                 by_terms!(terms, |TERMS| run!(split::<V, ROWS, TERMS>))
             }
             (_, terms, _) if sum.part < sum.slots => {

@@ -1,9 +1,9 @@
 //! Fused sums whose products alone choose the grid (`grid=products`), in 32-bit lanes: c may lie far above it.
 
 use super::fused::{At, C_LIMIT, FIELD, INFINITY, SIGN, Tile, fields, largest};
-use super::rounding::finished;
+use super::rounding::{finished, is_long};
 use crate::cpu::lanes::{Lanes, VECTORS, four};
-use crate::cpu::sum::{Offsets, Sum};
+use crate::cpu::sum::{Finish, Offsets, Sum};
 
 /// `groups` groups, as [`super::fused::chain`].
 ///
@@ -76,6 +76,8 @@ pub(super) unsafe fn outside<V: Lanes, const TERMS: u8>(
 const FAR: u32 = (31 + 127) << 23;
 /// Where a sum in f64 may lose bits: 2^51 as f32.
 const INEXACT: u32 = (51 + 127) << 23;
+/// Where a sum with products in 64-bit integers may leave them: 2^62 as f32.
+const BEYOND: u32 = (62 + 127) << 23;
 
 /// c on the products' grid, as f64: in i32, or where it has left them, where all its bits lie on the grid, as it is. The second value
 /// has the lanes in which a sum with it may lose bits.
@@ -97,6 +99,27 @@ pub(super) unsafe fn c_in_f64<V: Lanes, const TERMS: u8>(c: V, unit: V) -> ([V; 
         ];
         let finite = V::splat(INFINITY).i_greater(c.and(V::splat(!SIGN)));
         let inexact = magnitude.i_greater(V::splat(INEXACT - 1));
+        (both, inexact.and(finite))
+    }
+}
+
+/// The same as 64-bit integers, with the lanes in which a sum with it, or what becomes of that in `finish`, may lose bits.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are. There is `LONG`.
+#[inline(always)]
+pub(super) unsafe fn c_in_i64<V: Lanes, const TERMS: u8>(
+    finish: &Finish,
+    c: V,
+    unit: V,
+) -> ([V; 2], V) {
+    // SAFETY: the caller has the instruction set.
+    unsafe {
+        let late = c.f_mul(unit);
+        let both = [late.f_low_to_l::<TERMS>(), late.f_high_to_l::<TERMS>()];
+        let finite = V::splat(INFINITY).i_greater(c.and(V::splat(!SIGN)));
+        let most = if is_long(finish) { BEYOND } else { INEXACT };
+        let inexact = (late.and(V::splat(!SIGN))).i_greater(V::splat(most - 1));
         (both, inexact.and(finite))
     }
 }

@@ -288,6 +288,43 @@ pub(super) unsafe fn finish_wide<V: Lanes>(finish: &Finish, total: [V; 2], unit:
     }
 }
 
+/// Whether [`finish_long`] takes all 64 bits into account.
+#[inline(always)]
+pub(super) fn is_long(finish: &Finish) -> bool {
+    match finish {
+        Finish::Nearest | Finish::TowardZero { .. } => true,
+        Finish::Directed { mask, .. } => *mask == u32::MAX,
+        Finish::At(_) => false,
+    }
+}
+
+/// Two registers of 64-bit integers, the lower half first, times `unit` as in [`finish`], rounded. Where [`is_long`] is false, they are
+/// exact in f64.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are. There is `LONG`.
+#[inline(always)]
+pub(super) unsafe fn finish_long<V: Lanes>(finish: &Finish, [low, high]: [V; 2], unit: V) -> V {
+    // SAFETY: as the caller of `chain` promises.
+    unsafe {
+        match *finish {
+            Finish::Nearest => low.l_to_f::<{ terms::NEAREST }>(high).f_mul(unit),
+            Finish::TowardZero { mask } => {
+                let result = low.l_to_f::<{ terms::ZERO }>(high).f_mul(unit);
+                result.and(V::splat(mask))
+            }
+            Finish::Directed { up, mask } if mask == u32::MAX => {
+                let result = match up {
+                    false => low.l_to_f::<{ terms::DOWN }>(high),
+                    true => low.l_to_f::<{ terms::UP }>(high),
+                };
+                result.f_mul(unit)
+            }
+            _ => finish_wide(finish, [low.l_to_d(), high.l_to_d()], unit),
+        }
+    }
+}
+
 /// An f64 cut to the bits of `mask`, a mask of f32's.
 ///
 /// # Safety

@@ -1,22 +1,138 @@
-//! Fused sums of which hardly one term, or none, fits 32 bits. They are summed in two registers, whose sum f64 holds exactly.
+//! Fused sums of which hardly one term, or none, fits 32 bits. They are summed in two registers, whose sum is exact.
 //!
 //! Terms that fit are summed modulo 2^32, and once more in f32. The second sum is off by far less than 2^31, so that it tells which
 //! multiple of 2^32 is to be added to the first one.
 //!
-//! Terms that do not fit are split, and higher and lower numbers are summed apart. The higher number is the term in units of 2^s
-//! grid places, cut to a whole number; the lower one is what is left, rounded to the grid. Both are exact in f32, as the term is.
-//! Rounding what is left rounds the term: the higher number is a whole, even number of grid places, and what is left has the
-//! term's sign.
+//! Terms that do not fit are 64-bit integers where an instruction makes them. Elsewhere they are split, and higher and lower
+//! numbers are summed apart. The higher number is the term in units of 2^s grid places, cut to a whole number; the lower one is
+//! what is left, rounded to the grid. Both are exact in f32, as the term is. Rounding what is left rounds the term: the higher
+//! number is a whole, even number of grid places, and what is left has the term's sign.
 
 use super::fused::{At, C_LIMIT, INFINITY, SIGN, Tile, fields, largest, own_field};
-use super::outside::{c_in_f64, without_products};
-use super::rounding::{added_each, finish_wide};
+use super::outside::{c_in_f64, c_in_i64, without_products};
+use super::rounding::{added_each, finish_long, finish_wide};
 use crate::cpu::lanes::{Lanes, VECTORS, four, rows};
 use crate::cpu::sum::{Offsets, Sum, low_bits};
 use crate::shape::SumKind;
 
+/// What the two registers of a sum hold.
+mod way {
+    /// The terms' sum in f32, and modulo 2^32.
+    pub(super) const WRAPPED: u8 = 0;
+    /// Higher numbers and lower ones.
+    pub(super) const SPLIT: u8 = 1;
+    /// 64-bit integers of the lower half's lanes and of the upper half's.
+    pub(super) const LONG: u8 = 2;
+}
+
 /// The largest F whose terms fit i32: they stay below 2^(F + 2) units of the grid.
 const MOST_F: u32 = 29;
+
+/// Two registers for each of a tile's.
+type Both<V> = [[V; 2]; VECTORS];
+
+/// What splits terms and joins sums.
+struct Split<V> {
+    /// 2^-s.
+    down: V,
+    /// −2^s.
+    back: V,
+    /// What the first register's numbers are multiples of, in f64: 2^s, or the 2^32 that a sum in 32 bits lacks.
+    unit: V,
+}
+
+impl<V: Lanes> Split<V> {
+    /// # Safety
+    /// Instructions: the head of `kernels.rs` says what they are.
+    #[inline(always)]
+    unsafe fn new<const WAY: u8>(places: u32) -> Self {
+        let unit = match WAY {
+            way::WRAPPED => 2_f64.powi(32),
+            _ => f64::from(1_u32 << places),
+        };
+        // SAFETY: the caller has the instruction set.
+        unsafe {
+            Self {
+                down: V::splat((127 - places) << 23),
+                back: V::splat((127 + places) << 23 | SIGN),
+                unit: V::d_splat(unit),
+            }
+        }
+    }
+
+    /// A term, in units of the grid, as the two registers count it.
+    ///
+    /// # Safety
+    /// Instructions: the head of `kernels.rs` says what they are.
+    #[inline(always)]
+    unsafe fn counted<const TERMS: u8, const WAY: u8>(&self, term: V) -> [V; 2] {
+        // SAFETY: the caller has the instruction set.
+        unsafe {
+            match WAY {
+                way::WRAPPED => [term, term.converted::<TERMS>()],
+                way::SPLIT => {
+                    let high = term.f_mul(self.down).f_to_i();
+                    let rest = high.i_to_f().f_fma(self.back, term);
+                    [high, rest.converted::<TERMS>()]
+                }
+                _ => [term.f_low_to_l::<TERMS>(), term.f_high_to_l::<TERMS>()],
+            }
+        }
+    }
+
+    /// Two sums together, of terms that are counted.
+    ///
+    /// # Safety
+    /// Instructions: the head of `kernels.rs` says what they are.
+    #[inline(always)]
+    unsafe fn together<const WAY: u8>(x: [V; 2], y: [V; 2]) -> [V; 2] {
+        // SAFETY: the caller has the instruction set.
+        unsafe {
+            match WAY {
+                way::WRAPPED => [x[0].f_add(y[0]), x[1].i_add(y[1])],
+                way::SPLIT => [x[0].i_add(y[0]), x[1].i_add(y[1])],
+                _ => [x[0].l_add(y[0]), x[1].l_add(y[1])],
+            }
+        }
+    }
+
+    /// A sum as 64-bit integers of the lower half's lanes and of the upper half's.
+    ///
+    /// # Safety
+    /// Instructions: the head of `kernels.rs` says what they are. There is `LONG`.
+    #[inline(always)]
+    unsafe fn long<const WAY: u8>(sum: [V; 2]) -> [V; 2] {
+        if WAY == way::LONG {
+            return sum;
+        }
+        // SAFETY: the caller has the instruction set.
+        unsafe {
+            let wrapped = V::splat((127 - 32) << 23);
+            let minus = V::splat((127 - 32) << 23 | SIGN);
+            let above = sum[1].u_to_f().f_fma(minus, sum[0].f_mul(wrapped));
+            sum[1].l_joined(above.f_to_i_nearest())
+        }
+    }
+
+    /// A sum as f64 of the lower half's lanes and of the upper half's.
+    ///
+    /// # Safety
+    /// Instructions: the head of `kernels.rs` says what they are.
+    #[inline(always)]
+    unsafe fn wide<const WAY: u8>(&self, [mut high, low]: [V; 2]) -> [V; 2] {
+        // SAFETY: the caller has the instruction set.
+        unsafe {
+            if WAY == way::WRAPPED {
+                let wrapped = V::splat((127 - 32) << 23);
+                high = high.f_sub(low.i_to_f()).f_mul(wrapped).f_to_i_nearest();
+            }
+            [
+                high.i_low_to_d().d_fma(self.unit, low.i_low_to_d()),
+                high.i_high_to_d().d_fma(self.unit, low.i_high_to_d()),
+            ]
+        }
+    }
+}
 
 /// `groups` groups of each row, as [`super::fused::chain`].
 ///
@@ -24,6 +140,30 @@ const MOST_F: u32 = 29;
 /// As for [`super::fused::chain`].
 #[inline(always)]
 pub(super) unsafe fn split<V: Lanes, const ROWS: usize, const TERMS: u8>(
+    sum: &Sum,
+    offsets: &Offsets,
+    at: [At; ROWS],
+    groups: usize,
+    c: &mut [Tile<V>; ROWS],
+) -> V {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if sum.f <= MOST_F {
+            run::<V, ROWS, TERMS, { way::WRAPPED }>(sum, offsets, at, groups, c)
+        } else if V::LONG {
+            run::<V, ROWS, TERMS, { way::LONG }>(sum, offsets, at, groups, c)
+        } else {
+            run::<V, ROWS, TERMS, { way::SPLIT }>(sum, offsets, at, groups, c)
+        }
+    }
+}
+
+/// The same, with the registers that `WAY` names.
+///
+/// # Safety
+/// As for [`super::fused::chain`].
+#[inline(always)]
+unsafe fn run<V: Lanes, const ROWS: usize, const TERMS: u8, const WAY: u8>(
     sum: &Sum,
     offsets: &Offsets,
     mut at: [At; ROWS],
@@ -38,15 +178,7 @@ pub(super) unsafe fn split<V: Lanes, const ROWS: usize, const TERMS: u8>(
         let grows = sum.grows();
         let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
         let top = V::splat((sum.f + 254) << 23);
-        let places = low_bits(sum.slots);
-        let down = V::splat((127 - places) << 23);
-        let back = V::splat((127 + places) << 23 | SIGN);
-        let is_split = sum.f > MOST_F;
-        // What the first register's numbers are multiples of: 2^32 is what a sum in 32 bits lacks.
-        let (unit, wrapped) = match is_split {
-            true => (V::d_splat(f64::from(1_u32 << places)), zero),
-            false => (V::d_splat(2_f64.powi(32)), V::splat((127 - 32) << 23)),
-        };
+        let numbers = Split::<V>::new::<WAY>(low_bits(sum.slots));
         let mut smallest = sum.c_smallest;
         let mut bytes = [zero; ROWS];
         rows!(ROWS, |r| bytes[r] =
@@ -57,95 +189,78 @@ pub(super) unsafe fn split<V: Lanes, const ROWS: usize, const TERMS: u8>(
         let mut apart = *c;
         let mut more = 0;
         for _ in 0..groups {
+            let mut has_c = true;
             if let Some(after) = &sum.after {
                 if more == 0 {
                     (tiles, smallest, more) = (none, 0, after.groups);
+                    has_c = false;
                 }
                 more -= 1;
             }
-            let (mut units, mut sums, mut rests) = (none, none, none);
+            let mut units = none;
+            let mut sums: [Both<V>; ROWS] = [[[zero; 2]; VECTORS]; ROWS];
             rows!(ROWS, |r| {
                 let mut e = fields(bytes[r], offset);
                 if outside {
                     without_products(sum, offsets, bytes[r], &tiles[r], &mut e);
-                } else {
+                } else if has_c {
                     four!(|v| {
                         e[v] = e[v].i_max(own_field(tiles[r][v], smallest));
                     });
                 }
                 four!(|v| units[r][v] = top.i_sub(e[v]));
-                if !outside {
+                if !outside && has_c {
                     four!(|v| {
                         let term = tiles[r][v].f_mul(units[r][v]);
-                        if is_split {
-                            sums[r][v] = term.f_mul(down).f_to_i();
-                            let rest = sums[r][v].i_to_f().f_fma(back, term);
-                            rests[r][v] = rest.converted::<TERMS>();
-                        } else {
-                            sums[r][v] = term;
-                            rests[r][v] = term.converted::<TERMS>();
-                        }
+                        sums[r][v] = numbers.counted::<TERMS, WAY>(term);
                     });
                 }
                 bytes[r] = start;
             });
-            macro_rules! products {
-                (|$r:ident, $v:ident, $term:ident| $body:block) => {
-                    for k in 0..sum.slots {
-                        let from = k * VECTORS * V::WIDTH;
-                        let ahead = sum.slots + k;
-                        let next = V::load_bytes(at[0].b_exponents.add(ahead * VECTORS * V::WIDTH));
-                        let mut a = [zero; ROWS];
-                        rows!(ROWS, |r| {
-                            let own = V::b_splat(*at[r].a_exponents.add(ahead));
-                            bytes[r] = bytes[r].b_max(next.b_add(own));
-                            a[r] = V::splat((*at[r].a.add(k)).to_bits());
-                        });
-                        four!(|v| {
-                            let b = V::load(at[0].b.add(from + v * V::WIDTH).cast());
-                            rows!(ROWS, |r| {
-                                let ($r, $v, $term) = (r, v, a[r].f_mul(b).f_mul(units[r][v]));
-                                $body
-                            });
-                        });
-                    }
-                };
-            }
-            if is_split {
-                products!(|r, v, term| {
-                    let high = term.f_mul(down).f_to_i();
-                    let rest = high.i_to_f().f_fma(back, term);
-                    sums[r][v] = sums[r][v].i_add(high);
-                    rests[r][v] = rests[r][v].i_add(rest.converted::<TERMS>());
+            for k in 0..sum.slots {
+                let from = k * VECTORS * V::WIDTH;
+                let ahead = sum.slots + k;
+                let next = V::load_bytes(at[0].b_exponents.add(ahead * VECTORS * V::WIDTH));
+                let mut a = [zero; ROWS];
+                rows!(ROWS, |r| {
+                    let own = V::b_splat(*at[r].a_exponents.add(ahead));
+                    bytes[r] = bytes[r].b_max(next.b_add(own));
+                    a[r] = V::splat((*at[r].a.add(k)).to_bits());
                 });
-            } else {
-                products!(|r, v, term| {
-                    sums[r][v] = sums[r][v].f_add(term);
-                    rests[r][v] = rests[r][v].i_add(term.converted::<TERMS>());
+                four!(|v| {
+                    let b = V::load(at[0].b.add(from + v * V::WIDTH).cast());
+                    rows!(ROWS, |r| {
+                        let term = a[r].f_mul(b).f_mul(units[r][v]);
+                        let number = numbers.counted::<TERMS, WAY>(term);
+                        sums[r][v] = Split::together::<WAY>(sums[r][v], number);
+                    });
                 });
-                rows!(ROWS, |r| four!(|v| {
-                    let lacking = sums[r][v].f_sub(rests[r][v].i_to_f()).f_mul(wrapped);
-                    sums[r][v] = lacking.f_to_i_nearest();
-                }));
             }
             smallest = sum.smallest;
             rows!(ROWS, |r| {
                 at[r] = at[r].on::<V>(sum.slots, 0, false);
                 four!(|v| {
-                    let (mut low, mut high) = (rests[r][v].i_low_to_d(), rests[r][v].i_high_to_d());
-                    if outside {
-                        let ([own_low, own_high], inexact) =
-                            c_in_f64::<V, TERMS>(tiles[r][v], units[r][v]);
-                        (low, high) = (low.d_add(own_low), high.d_add(own_high));
-                        bad = bad.or(inexact);
-                    }
-                    let total = [
-                        sums[r][v].i_low_to_d().d_fma(unit, low),
-                        sums[r][v].i_high_to_d().d_fma(unit, high),
-                    ];
                     // 2^(E − F), when the unit is 2^(F − E).
                     let back = V::splat(254 << 23).i_sub(units[r][v]);
-                    let mut result = finish_wide(&sum.finish, total, back);
+                    let mut result;
+                    if V::LONG {
+                        let mut total = Split::long::<WAY>(sums[r][v]);
+                        if outside {
+                            let (own, inexact) =
+                                c_in_i64::<V, TERMS>(&sum.finish, tiles[r][v], units[r][v]);
+                            total = [total[0].l_add(own[0]), total[1].l_add(own[1])];
+                            bad = bad.or(inexact);
+                        }
+                        result = finish_long(&sum.finish, total, back);
+                    } else {
+                        let mut total = numbers.wide::<WAY>(sums[r][v]);
+                        if outside {
+                            let (own, inexact) = c_in_f64::<V, TERMS>(tiles[r][v], units[r][v]);
+                            total = [total[0].d_add(own[0]), total[1].d_add(own[1])];
+                            bad = bad.or(inexact);
+                        }
+                        result = finish_wide(&sum.finish, total, back);
+                    }
                     let old = tiles[r][v].and(V::splat(!SIGN));
                     if sum.sticky {
                         let infinite = old.i_equal(V::splat(INFINITY));

@@ -410,7 +410,10 @@ impl Packed for Sums {
     fn rows_at_a_time<V: Lanes>(&self) -> usize {
         if V::FOUR && self.by_four {
             4
-        } else if self.down.is_some() || self.half.is_some() || V::TWO && self.by_two {
+        } else if self.down.is_some()
+            || self.half.is_some()
+            || V::TWO && self.by_two[usize::from(V::LONG)]
+        {
             2
         } else {
             1

@@ -5,6 +5,28 @@ use std::arch::x86_64::*;
 
 use super::{Lanes, Slots, WideSlots, products, terms, wide};
 
+/// Directions of single instructions.
+const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
+const ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+
+/// Eight f32 as 64-bit integers.
+///
+/// # Safety
+/// AVX-512 DQ.
+#[inline(always)]
+unsafe fn long<const TERMS: u8>(x: __m256) -> __m512i {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match TERMS {
+            terms::NEAREST => _mm512_cvtps_epi64(x),
+            terms::DOWN => _mm512_cvt_roundps_epi64::<DOWN>(x),
+            terms::UP => _mm512_cvt_roundps_epi64::<UP>(x),
+            _ => _mm512_cvttps_epi64(x),
+        }
+    }
+}
+
 /// A 512-bit register. `DOTS`: there is VNNI.
 #[derive(Clone, Copy)]
 pub(crate) struct Register<const DOTS: bool>(pub(super) __m512i);
@@ -116,9 +138,6 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
 
     #[inline(always)]
     unsafe fn f_add_rounded<const HOW: u8>(self, other: Self) -> Self {
-        const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
-        const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
-        const ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
         let (x, y) = (self.f(), other.f());
         // SAFETY: the caller has AVX-512.
         Self::of(unsafe {
@@ -129,6 +148,45 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
                 _ => _mm512_add_round_ps::<ZERO>(x, y),
             }
         })
+    }
+
+    const LONG: bool = true;
+
+    #[inline(always)]
+    unsafe fn f_low_to_l<const TERMS: u8>(self) -> Self {
+        // SAFETY: the caller has AVX-512 DQ.
+        Self(unsafe { long::<TERMS>(_mm512_castps512_ps256(self.f())) })
+    }
+
+    #[inline(always)]
+    unsafe fn f_high_to_l<const TERMS: u8>(self) -> Self {
+        // SAFETY: the caller has AVX-512 DQ.
+        Self(unsafe { long::<TERMS>(_mm512_extractf32x8_ps::<1>(self.f())) })
+    }
+
+    #[inline(always)]
+    unsafe fn l_to_f<const HOW: u8>(self, high: Self) -> Self {
+        // SAFETY: the caller has AVX-512 DQ.
+        let half = |x: Self| unsafe {
+            match HOW {
+                terms::NEAREST => _mm512_cvtepi64_ps(x.0),
+                terms::DOWN => _mm512_cvt_roundepi64_ps::<DOWN>(x.0),
+                terms::UP => _mm512_cvt_roundepi64_ps::<UP>(x.0),
+                _ => _mm512_cvt_roundepi64_ps::<ZERO>(x.0),
+            }
+        };
+        // SAFETY: the caller has AVX-512 DQ.
+        Self::of(unsafe { _mm512_insertf32x8::<1>(_mm512_castps256_ps512(half(self)), half(high)) })
+    }
+
+    #[inline(always)]
+    unsafe fn l_joined(self, above: Self) -> [Self; 2] {
+        // SAFETY: the caller has AVX-512.
+        unsafe {
+            let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+            let high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+            [low, high].map(|order| Self(_mm512_permutex2var_epi32(self.0, order, above.0)))
+        }
     }
 
     one! {
@@ -169,17 +227,17 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         f_sub(x, y) => Self::of(_mm512_sub_ps(x.f(), y.f()));
         f_mul(x, y) => Self::of(_mm512_mul_ps(x.f(), y.f()));
         f_fma(x, y, z) => Self::of(_mm512_fmadd_ps(x.f(), y.f(), z.f()));
-        f_add_down(x, y) => Self::of(_mm512_add_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f(), y.f()));
-        f_fma_down(x, y, z) => Self::of(_mm512_fmadd_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f(), y.f(), z.f()));
+        f_add_down(x, y) => Self::of(_mm512_add_round_ps::<DOWN>(x.f(), y.f()));
+        f_fma_down(x, y, z) => Self::of(_mm512_fmadd_round_ps::<DOWN>(x.f(), y.f(), z.f()));
         f_to_i(x) => Self(_mm512_cvttps_epi32(x.f()));
         f_to_i_nearest(x) => Self(_mm512_cvtps_epi32(x.f()));
-        f_to_i_down(x) => Self(_mm512_cvt_roundps_epi32::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
-        f_to_i_up(x) => Self(_mm512_cvt_roundps_epi32::<{ _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC }>(x.f()));
-        f_floor(x) => Self::of(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.f()));
+        f_to_i_down(x) => Self(_mm512_cvt_roundps_epi32::<DOWN>(x.f()));
+        f_to_i_up(x) => Self(_mm512_cvt_roundps_epi32::<UP>(x.f()));
+        f_floor(x) => Self::of(_mm512_roundscale_ps::<DOWN>(x.f()));
         i_to_f(x) => Self::of(_mm512_cvtepi32_ps(x.0));
-        i_to_f_toward_zero(x) => Self::of(_mm512_cvt_roundepi32_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x.0));
+        i_to_f_toward_zero(x) => Self::of(_mm512_cvt_roundepi32_ps::<ZERO>(x.0));
         i_to_f_odd(x) => {
-            let kept = _mm512_castps_si512(_mm512_cvt_roundepi32_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x.0));
+            let kept = _mm512_castps_si512(_mm512_cvt_roundepi32_ps::<ZERO>(x.0));
             let back = _mm512_cvttps_epi32(_mm512_castsi512_ps(kept));
             let lost = _mm512_cmpneq_epi32_mask(back, x.0);
             Self(_mm512_mask_or_epi32(kept, lost, kept, _mm512_set1_epi32(1)))
@@ -199,9 +257,11 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         d_add(x, y) => Self::of_d(_mm512_add_pd(x.d(), y.d()));
         d_mul(x, y) => Self::of_d(_mm512_mul_pd(x.d(), y.d()));
         d_fma(x, y, z) => Self::of_d(_mm512_fmadd_pd(x.d(), y.d(), z.d()));
-        d_trunc(x) => Self::of_d(_mm512_roundscale_pd::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(x.d()));
-        d_floor(x) => Self::of_d(_mm512_roundscale_pd::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(x.d()));
+        d_trunc(x) => Self::of_d(_mm512_roundscale_pd::<ZERO>(x.d()));
+        d_floor(x) => Self::of_d(_mm512_roundscale_pd::<DOWN>(x.d()));
         d_negative(x) => Self(_mm512_srai_epi64::<63>(x.0));
+        l_to_d(x) => Self::of_d(_mm512_cvtepi64_pd(x.0));
+        u_to_f(x) => Self::of(_mm512_cvtepu32_ps(x.0));
         l_add(x, y) => Self(_mm512_add_epi64(x.0, y.0));
         b_dot2(x, y) => Self(_mm512_maddubs_epi16(x.0, y.0));
         w_add(x, y) => Self(_mm512_add_epi16(x.0, y.0));

@@ -1,6 +1,6 @@
 //! Eight lanes in plain Rust: what every operation means, and the level `scalar`.
 
-use super::Lanes;
+use super::{Lanes, terms};
 
 /// Eight 32-bit lanes.
 #[derive(Clone, Copy, Debug)]
@@ -301,6 +301,42 @@ impl Lanes for Portable {
         Self::from_long(|i| self.long(i).wrapping_add(other.long(i)))
     }
 
+    // (`LONG` stays false: splitting a sum keeps lanes of 32 bits, of which a register has twice as many.)
+    #[inline(always)]
+    unsafe fn f_low_to_l<const TERMS: u8>(self) -> Self {
+        Self::from_long(|i| whole::<TERMS>(self.0[i]))
+    }
+
+    #[inline(always)]
+    unsafe fn f_high_to_l<const TERMS: u8>(self) -> Self {
+        Self::from_long(|i| whole::<TERMS>(self.0[4 + i]))
+    }
+
+    #[inline(always)]
+    unsafe fn l_to_f<const HOW: u8>(self, high: Self) -> Self {
+        Self(std::array::from_fn(|i| {
+            let half = if i < 4 { self } else { high };
+            single::<HOW>(half.long(i % 4) as i64)
+        }))
+    }
+
+    #[inline(always)]
+    unsafe fn l_to_d(self) -> Self {
+        Self::from_double(|i| self.long(i) as i64 as f64)
+    }
+
+    #[inline(always)]
+    unsafe fn u_to_f(self) -> Self {
+        self.each(|x| (x as f32).to_bits())
+    }
+
+    #[inline(always)]
+    unsafe fn l_joined(self, above: Self) -> [Self; 2] {
+        [0, 4].map(|from| {
+            Self::from_long(|i| u64::from(self.0[from + i]) | u64::from(above.0[from + i]) << 32)
+        })
+    }
+
     #[inline(always)]
     unsafe fn b_dot2(self, other: Self) -> Self {
         self.pairs(other, |x, y| {
@@ -330,5 +366,38 @@ impl Lanes for Portable {
             let product = |i: usize| i32::from(x[i]) * i32::from(y[i] as i8);
             (0..4).map(product).sum::<i32>() as u32
         })
+    }
+}
+
+/// An f32 as a 64-bit integer, rounded as a constant of [`terms`] says.
+fn whole<const HOW: u8>(word: u32) -> u64 {
+    let x = f32::from_bits(word);
+    let rounded = match HOW {
+        terms::NEAREST => x.round_ties_even(),
+        terms::DOWN => x.floor(),
+        terms::UP => x.ceil(),
+        _ => x.trunc(),
+    };
+    rounded as i64 as u64
+}
+
+/// A 64-bit integer as an f32, rounded as a constant of [`terms`] says.
+fn single<const HOW: u8>(x: i64) -> u32 {
+    let nearest = x as f32;
+    let kept = nearest as i128;
+    let (beyond, x) = (kept - i128::from(x), i128::from(x));
+    let one_less = match HOW {
+        terms::NEAREST => false,
+        terms::DOWN => beyond > 0,
+        terms::UP => beyond < 0,
+        _ => kept.abs() > x.abs(),
+    };
+    // The word of the next number toward zero, or away from it.
+    let word = nearest.to_bits();
+    match (one_less, HOW) {
+        (false, _) => word,
+        (true, terms::DOWN) if x < 0 => word + 1,
+        (true, terms::UP) if x > 0 => word + 1,
+        (true, _) => word - 1,
     }
 }
