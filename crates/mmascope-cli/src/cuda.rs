@@ -134,7 +134,7 @@ pub(crate) fn validate(
     if options.dry_run {
         return dry_run(catalogue, options);
     }
-    if options.against.is_some()
+    if !options.against.is_empty()
         || options.state.is_some()
         || options.minutes.is_some()
         || !options.families.is_empty()

@@ -42,20 +42,67 @@ pub(crate) fn run(
     }
     // A subject without its prefix is told before what else is missing.
     let subject: DeviceName = options.subject.parse()?;
-    let Some(against) = &options.against else {
+    if options.against.is_empty() {
         return Err(Failure::Input(format!(
             "validate {}: which model? --against ARCH:INST names it",
             options.subject
         )));
+    }
+    if let (Some(file), [_, _, ..]) = (&options.state, &options.against[..]) {
+        return Err(Failure::Input(format!(
+            "--state {file}: it is of one model, and --against names {}",
+            options.against.len()
+        )));
+    }
+    let models = options.against.iter().map(|against| {
+        let (arch, inst) = tested::row("--against", against)?;
+        catalogue.find(&arch, &inst)?.unit()?;
+        Ok((arch, inst))
+    });
+    let models = models.collect::<Result<Vec<_>, Failure>>()?;
+    let mut results = Vec::new();
+    for (arch, inst) in &models {
+        results.push(against(catalogue, options, &subject, arch, inst)?);
+    }
+    let bodies: Vec<_> = results.iter().map(|result| result.json(options)).collect();
+    let body = report::one_or_list(bodies, "models");
+    if let Some(file) = &options.output {
+        let mut output = Output::create("-o", file)?;
+        output.line(&report::json_text(catalogue, body.clone())?)?;
+        output.finish()?;
+    }
+    let printed = if common.json() {
+        report::print_json(catalogue, body)
+    } else {
+        print_all(options, &results)
     };
-    let (arch, inst) = tested::row("--against", against)?;
-    let row = catalogue.find(&arch, &inst)?;
+    let all_agree = results.iter().all(|result| result.state.mismatches() == 0);
+    report::answer(all_agree, printed)
+}
+
+/// What a device was found to be against one model.
+struct Validated<'c> {
+    row: &'c Instruction,
+    state: State,
+    examples: Vec<Explained>,
+    /// What earlier runs of the state file had compared.
+    before: u64,
+    seconds: f64,
+}
+
+/// Compares the device with one row.
+fn against<'c>(
+    catalogue: &'c Catalogue,
+    options: &Validate,
+    subject: &DeviceName,
+    arch: &str,
+    inst: &str,
+) -> Result<Validated<'c>, Failure> {
+    let row = catalogue.find(arch, inst)?;
     report::doubt(row);
     let unit = row.unit()?;
-    let interface = Interface::of_row(catalogue, &arch, &inst)?;
-    let mut device = options
-        .device
-        .open_as(catalogue, &subject, Some(interface))?;
+    let interface = Interface::of_row(catalogue, arch, inst)?;
+    let mut device = (options.device).open_as(catalogue, subject, Some(interface))?;
     let families = if options.families.is_empty() {
         Family::ALL.to_vec()
     } else {
@@ -84,21 +131,13 @@ pub(crate) fn run(
         return Err(Failure::Interrupted);
     }
     let examples = explained(device.as_mut(), row, unit, &state)?;
-    let rate = (state.trials() - before) as f64 / seconds.max(1e-9);
-    let mut body = summary(options, row, &state, &examples, seconds, rate);
-    // What earlier runs of the state file had compared.
-    body.insert("trials_before".to_owned(), before.into());
-    if let Some(file) = &options.output {
-        let mut output = Output::create("-o", file)?;
-        output.line(&report::json_text(catalogue, body.clone())?)?;
-        output.finish()?;
-    }
-    let printed = if common.json() {
-        report::print_json(catalogue, body)
-    } else {
-        print(options, row, &state, &examples, rate)
-    };
-    report::answer(state.mismatches() == 0, printed)
+    Ok(Validated {
+        row,
+        state,
+        examples,
+        before,
+        seconds,
+    })
 }
 
 /// The longest saved state in bytes.
@@ -214,43 +253,49 @@ fn explained(
     Ok(found)
 }
 
-fn summary(
-    options: &Validate,
-    row: &Instruction,
-    state: &State,
-    examples: &[Explained],
-    seconds: f64,
-    rate: f64,
-) -> Map<String, Value> {
-    let shrunk: Vec<&Value> = examples.iter().map(|example| &example.json).collect();
-    let value = json!({
-        "subject": options.subject,
-        "against": format!("{}:{}", row.architecture, row.name),
-        "signature": state.signature,
-        "arithmetic": state.arithmetic,
-        "trials": state.trials(),
-        "mismatches": state.mismatches(),
-        "seed": state.seed,
-        "families": state.families,
-        "left_out": state.left_out,
-        "examples": state.examples,
-        "shrunk": shrunk,
-        "seconds": seconds,
-        "per_second": rate,
-    });
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
+impl Validated<'_> {
+    fn rate(&self) -> f64 {
+        (self.state.trials() - self.before) as f64 / self.seconds.max(1e-9)
+    }
+
+    fn json(&self, options: &Validate) -> Map<String, Value> {
+        let Self { row, state, .. } = self;
+        let shrunk: Vec<&Value> = self.examples.iter().map(|example| &example.json).collect();
+        let value = json!({
+            "subject": options.subject,
+            "against": format!("{}:{}", row.architecture, row.name),
+            "signature": state.signature,
+            "arithmetic": state.arithmetic,
+            "trials": state.trials(),
+            "mismatches": state.mismatches(),
+            "seed": state.seed,
+            "families": state.families,
+            "left_out": state.left_out,
+            "examples": state.examples,
+            "shrunk": shrunk,
+            "seconds": self.seconds,
+            "per_second": self.rate(),
+            "trials_before": self.before,
+        });
+        match value {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
     }
 }
 
-fn print(
-    options: &Validate,
-    row: &Instruction,
-    state: &State,
-    examples: &[Explained],
-    rate: f64,
-) -> Result<(), Failure> {
+fn print_all(options: &Validate, results: &[Validated<'_>]) -> Result<(), Failure> {
+    for (index, result) in results.iter().enumerate() {
+        if index > 0 {
+            writeln!(terminal::out())?;
+        }
+        print(options, result)?;
+    }
+    Ok(())
+}
+
+fn print(options: &Validate, result: &Validated<'_>) -> Result<(), Failure> {
+    let Validated { row, state, .. } = result;
     let mut out = terminal::out();
     writeln!(out, "subject     {}", options.subject)?;
     writeln!(out, "against     {}:{}", row.architecture, row.name)?;
@@ -280,7 +325,7 @@ fn print(
             mismatch.family, mismatch.seed, mismatch.index, mismatch.device, mismatch.model
         )?;
     }
-    for example in examples {
+    for example in &result.examples {
         let word = |key: &str| example.json[key].as_str().unwrap_or("").to_owned();
         writeln!(
             out,
@@ -295,9 +340,10 @@ fn print(
     }
     writeln!(
         out,
-        "\n{} cases compared, {} mismatches ({rate:.0} cases a second)",
+        "\n{} cases compared, {} mismatches ({:.0} cases a second)",
         state.trials(),
-        state.mismatches()
+        state.mismatches(),
+        result.rate()
     )?;
     Ok(())
 }

@@ -205,18 +205,46 @@ fn a_list_is_told_where_one_unit_is_taken() {
     let b = npy(folder.path(), "b.npy", [16, 8], words(2));
     let explain = ["explain", &a, &b, "h100:f16", "--at", "0,0"];
     let list = "a100:f16,v100:f16";
-    for arguments in [
-        [&explain[..], &["--against", list]].concat(),
-        vec!["validate", "model:h100:f16", "--against", list],
-    ] {
-        let output = run(&arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(
-            err(&output).contains("one unit is taken"),
-            "{}",
-            err(&output)
-        );
+    let arguments = [&explain[..], &["--against", list]].concat();
+    let output = run(&arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    assert!(
+        err(&output).contains("one unit is taken"),
+        "{}",
+        err(&output)
+    );
+}
+
+/// A device is compared with each of the models, as with that one alone.
+#[test]
+fn validate_takes_several_models() {
+    let of = |against: &str, code: i32| -> serde_json::Value {
+        let validate = ["validate", "model:a100:f16", "--trials", "2000", "--json"];
+        let text = printed(&[&validate[..], &["--against", against]].concat(), code);
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let both = of("a100:f16,v100:f16", 1);
+    let apart = [of("a100:f16", 0), of("v100:f16", 1)];
+    for (index, alone) in apart.iter().enumerate() {
+        for key in ["against", "trials", "mismatches", "shrunk"] {
+            assert_eq!(both["models"][index][key], alone[key], "{index} {key}");
+        }
     }
+    let folder = tempfile::tempdir().expect("a folder");
+    let state = folder.path().join("state.json").display().to_string();
+    let validate = ["validate", "model:a100:f16", "--against"];
+    let kept = [&validate[..], &["a100:f16,v100:f16", "--state", &state]].concat();
+    let output = run(&kept);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        err(&output).contains("it is of one model"),
+        "{}",
+        err(&output)
+    );
+    // A name that is none is told before anything is asked.
+    let output = run(&[&validate[..], &["a100:f16,v100:nosuch"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("nosuch"), "{}", err(&output));
 }
 
 /// Values are cast to each of the formats, as to that one alone.

@@ -121,9 +121,9 @@ pub(crate) struct Validate {
     pub(crate) subject: String,
     #[command(flatten)]
     pub(crate) device: Tested,
-    /// The model: a row of the catalogue or of an --isa file
-    #[arg(long, value_name = "ARCH:INST")]
-    pub(crate) against: Option<String>,
+    /// The model: a row of the catalogue or of an --isa file; several with commas, each of which answers all cases
+    #[arg(long, value_name = "ARCH:INST,…", value_delimiter = ',')]
+    pub(crate) against: Vec<String>,
     /// With cuda:N: every row of the GPU's architecture that has a model
     #[arg(long, conflicts_with = "inst")]
     pub(crate) all: bool,
