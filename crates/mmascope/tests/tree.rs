@@ -159,8 +159,10 @@ fn patterns_are_named() {
         (strided(128, 8), "8-way strided, pairwise combine"),
         (split, "split-K 4, then sequential"),
         (
-            tree("(add f32 (add f32 (add f32 0 1) (add f32 2 3)) (add f32 4 5))"),
-            "3 pairs, then sequential",
+            tree(
+                "(add f32 (add f32 (add f32 (add f32 0 1) (add f32 2 3)) (add f32 4 5)) (add f32 6 7))",
+            ),
+            "4 pairs, then sequential",
         ),
         (fused, "chain of 16+1-term fused sums"),
         (tree("(exact f32 0 1 2 3)"), "one exact sum of 4 terms"),
