@@ -131,6 +131,11 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             format!("{f16} k=16"),
             "fused L=16 F=25 grid=products -> rz f32",
         ),
+        // A sum whose c is an ∞ that another sum left.
+        (
+            "a=f16 b=f16 c=tf32 d=tf32 k=10".to_owned(),
+            "t = fused L=9 F=29 grid=products over k%2=0 from c -> rd e5m2 zero=exact ; d = fused L=4 F=29 align=ru grid=products over k%2=1 from t -> rz tf32 zero=plus",
+        ),
         // The same with c outside the sum, of two groups and of one.
         (
             format!("{f16} k=16"),

@@ -23,7 +23,7 @@ fn algorithm(k: u64, random: &mut Random) -> String {
         9 => format!("fused L={l} F=exact"),
         10 => format!(
             "fused L={l} F={}{}",
-            random.between(1, 30),
+            random.between(1, 46),
             one(
                 &["", " align=rne", " align=rd", " normalised", " Fc=20"],
                 random
@@ -32,7 +32,7 @@ fn algorithm(k: u64, random: &mut Random) -> String {
         11 => format!("fused L={l} F=24 e0=-133"),
         12 | 13 => format!(
             "fused L={l} F={}{} grid=products",
-            random.between(8, 30),
+            random.between(8, 37),
             one(&["", "", " align=rne", " align=rd", " align=ru"], random)
         ),
         2 => format!(
@@ -45,7 +45,7 @@ fn algorithm(k: u64, random: &mut Random) -> String {
         5 => format!("gtr-fdpa L={l} {}", one(&late, random)),
         _ => format!(
             "t-fdpa L={l} F={} e0={}{}",
-            random.between(1, 30),
+            random.between(1, 46),
             one(&["-133", "-20", "0", "-60", "-149"], random),
             one(&["", "", " align=rne", " align=rd", " align=ru"], random)
         ),

@@ -12,7 +12,7 @@ use super::fused::{At, C_LIMIT, INFINITY, SIGN, Tile, fields, largest, own_field
 use super::outside::{c_in_f64, c_in_i64, without_products};
 use super::rounding::{added_each, finish_long, finish_wide};
 use crate::cpu::lanes::{Lanes, VECTORS, four, rows};
-use crate::cpu::sum::{Offsets, Sum, low_bits};
+use crate::cpu::sum::{Finish, Offsets, Sum, low_bits};
 use crate::shape::SumKind;
 
 /// What the two registers of a sum hold.
@@ -39,14 +39,22 @@ struct Split<V> {
     back: V,
     /// What the first register's numbers are multiples of, in f64: 2^s, or the 2^32 that a sum in 32 bits lacks.
     unit: V,
+    /// A constant of [`way`].
+    way: u8,
 }
 
 impl<V: Lanes> Split<V> {
     /// # Safety
     /// Instructions: the head of `kernels.rs` says what they are.
     #[inline(always)]
-    unsafe fn new<const WAY: u8>(places: u32) -> Self {
-        let unit = match WAY {
+    unsafe fn new(sum: &Sum) -> Self {
+        let places = low_bits(sum.slots);
+        let way = match sum.f {
+            ..=MOST_F => way::WRAPPED,
+            _ if V::LONG => way::LONG,
+            _ => way::SPLIT,
+        };
+        let unit = match way {
             way::WRAPPED => 2_f64.powi(32),
             _ => f64::from(1_u32 << places),
         };
@@ -56,6 +64,7 @@ impl<V: Lanes> Split<V> {
                 down: V::splat((127 - places) << 23),
                 back: V::splat((127 + places) << 23 | SIGN),
                 unit: V::d_splat(unit),
+                way,
             }
         }
     }
@@ -101,8 +110,8 @@ impl<V: Lanes> Split<V> {
     /// # Safety
     /// Instructions: the head of `kernels.rs` says what they are. There is `LONG`.
     #[inline(always)]
-    unsafe fn long<const WAY: u8>(sum: [V; 2]) -> [V; 2] {
-        if WAY == way::LONG {
+    unsafe fn long(&self, sum: [V; 2]) -> [V; 2] {
+        if self.way == way::LONG {
             return sum;
         }
         // SAFETY: the caller has the instruction set.
@@ -119,10 +128,10 @@ impl<V: Lanes> Split<V> {
     /// # Safety
     /// Instructions: the head of `kernels.rs` says what they are.
     #[inline(always)]
-    unsafe fn wide<const WAY: u8>(&self, [mut high, low]: [V; 2]) -> [V; 2] {
+    unsafe fn wide(&self, [mut high, low]: [V; 2]) -> [V; 2] {
         // SAFETY: the caller has the instruction set.
         unsafe {
-            if WAY == way::WRAPPED {
+            if self.way == way::WRAPPED {
                 let wrapped = V::splat((127 - 32) << 23);
                 high = high.f_sub(low.i_to_f()).f_mul(wrapped).f_to_i_nearest();
             }
@@ -134,92 +143,42 @@ impl<V: Lanes> Split<V> {
     }
 }
 
-/// `groups` groups of each row, as [`super::fused::chain`].
-///
-/// # Safety
-/// As for [`super::fused::chain`].
-#[inline(always)]
-pub(super) unsafe fn split<V: Lanes, const ROWS: usize, const TERMS: u8>(
-    sum: &Sum,
-    offsets: &Offsets,
-    at: [At; ROWS],
-    groups: usize,
-    c: &mut [Tile<V>; ROWS],
-) -> V {
-    // SAFETY: as the caller promises.
-    unsafe {
-        if sum.f <= MOST_F {
-            run::<V, ROWS, TERMS, { way::WRAPPED }>(sum, offsets, at, groups, c)
-        } else if V::LONG {
-            run::<V, ROWS, TERMS, { way::LONG }>(sum, offsets, at, groups, c)
-        } else {
-            run::<V, ROWS, TERMS, { way::SPLIT }>(sum, offsets, at, groups, c)
-        }
-    }
+/// A group of each row.
+struct Group<'s, V, const ROWS: usize> {
+    at: &'s [At; ROWS],
+    slots: usize,
+    units: &'s [Tile<V>; ROWS],
+    /// c, where it is a term.
+    c: Option<&'s [Tile<V>; ROWS]>,
 }
 
-/// The same, with the registers that `WAY` names.
-///
-/// # Safety
-/// As for [`super::fused::chain`].
-#[inline(always)]
-unsafe fn run<V: Lanes, const ROWS: usize, const TERMS: u8, const WAY: u8>(
-    sum: &Sum,
-    offsets: &Offsets,
-    mut at: [At; ROWS],
-    groups: usize,
-    c: &mut [Tile<V>; ROWS],
-) -> V {
-    // SAFETY: as the caller promises.
-    unsafe {
-        let zero = V::splat(0);
-        let none = [[zero; VECTORS]; ROWS];
-        let outside = sum.kind == SumKind::Outside;
-        let grows = sum.grows();
-        let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
-        let top = V::splat((sum.f + 254) << 23);
-        let numbers = Split::<V>::new::<WAY>(low_bits(sum.slots));
-        let mut smallest = sum.c_smallest;
-        let mut bytes = [zero; ROWS];
-        rows!(ROWS, |r| bytes[r] =
-            largest::<V>(at[r], 0..sum.slots, start));
-        let mut bad = zero;
-        let mut tiles = *c;
-        // Where c is no term, it lies here, and a sum has so many more groups.
-        let mut apart = *c;
-        let mut more = 0;
-        for _ in 0..groups {
-            let mut has_c = true;
-            if let Some(after) = &sum.after {
-                if more == 0 {
-                    (tiles, smallest, more) = (none, 0, after.groups);
-                    has_c = false;
-                }
-                more -= 1;
-            }
-            let mut units = none;
+impl<V: Lanes, const ROWS: usize> Group<'_, V, ROWS> {
+    /// Its sums, in the registers that `WAY` names; and the largest byte sums of the next group, with those of `bytes`.
+    ///
+    /// # Safety
+    /// Instructions, room: the head of `kernels.rs` says what they are.
+    #[inline(always)]
+    unsafe fn sums<const TERMS: u8, const WAY: u8>(
+        &self,
+        numbers: &Split<V>,
+        bytes: &mut [V; ROWS],
+    ) -> [Both<V>; ROWS] {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let Self {
+                at, slots, units, ..
+            } = *self;
+            let zero = V::splat(0);
             let mut sums: [Both<V>; ROWS] = [[[zero; 2]; VECTORS]; ROWS];
-            rows!(ROWS, |r| {
-                let mut e = fields(bytes[r], offset);
-                if outside {
-                    without_products(sum, offsets, bytes[r], &tiles[r], &mut e);
-                } else if has_c {
-                    four!(|v| {
-                        e[v] = e[v].i_max(own_field(tiles[r][v], smallest));
-                    });
-                }
-                four!(|v| units[r][v] = top.i_sub(e[v]));
-                if !outside && has_c {
-                    four!(|v| {
-                        let term = tiles[r][v].f_mul(units[r][v]);
-                        sums[r][v] = numbers.counted::<TERMS, WAY>(term);
-                    });
-                }
-                bytes[r] = start;
-            });
-            for k in 0..sum.slots {
+            if let Some(c) = self.c {
+                rows!(ROWS, |r| four!(|v| {
+                    let term = c[r][v].f_mul(units[r][v]);
+                    sums[r][v] = numbers.counted::<TERMS, WAY>(term);
+                }));
+            }
+            for k in 0..slots {
                 let from = k * VECTORS * V::WIDTH;
-                let ahead = sum.slots + k;
+                let ahead = slots + k;
                 let next = V::load_bytes(at[0].b_exponents.add(ahead * VECTORS * V::WIDTH));
                 let mut a = [zero; ROWS];
                 rows!(ROWS, |r| {
@@ -236,43 +195,154 @@ unsafe fn run<V: Lanes, const ROWS: usize, const TERMS: u8, const WAY: u8>(
                     });
                 });
             }
+            sums
+        }
+    }
+}
+
+/// A result from a sum, c as it was before the group, and the unit of the grid; and the lanes in `bad` that lost bits.
+///
+/// # Safety
+/// Instructions: the head of `kernels.rs` says what they are.
+#[inline(always)]
+unsafe fn settled<V: Lanes, const TERMS: u8>(
+    sum: &Sum,
+    finish: &Finish,
+    numbers: &Split<V>,
+    total: [V; 2],
+    [c, unit]: [V; 2],
+    bad: &mut V,
+) -> V {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let outside = sum.kind == SumKind::Outside;
+        // 2^(E − F), when the unit is 2^(F − E).
+        let back = V::splat(254 << 23).i_sub(unit);
+        let mut result;
+        if V::LONG {
+            let mut total = numbers.long(total);
+            if outside {
+                let (own, inexact) = c_in_i64::<V, TERMS>(finish, c, unit);
+                total = [total[0].l_add(own[0]), total[1].l_add(own[1])];
+                *bad = bad.or(inexact);
+            }
+            result = finish_long(finish, total, back);
+        } else {
+            let mut total = numbers.wide(total);
+            if outside {
+                let (own, inexact) = c_in_f64::<V, TERMS>(c, unit);
+                total = [total[0].d_add(own[0]), total[1].d_add(own[1])];
+                *bad = bad.or(inexact);
+            }
+            result = finish_wide(finish, total, back);
+        }
+        // (A sum of integers with an ∞, which another sum of the program may have left, is none that a grid of products
+        // alone makes large.)
+        if sum.sticky || V::LONG && outside {
+            let special = c.and(V::splat(!SIGN)).i_greater(V::splat(INFINITY - 1));
+            result = V::select(special, c, result);
+        }
+        // A result may leave the domain of the next group's c.
+        if !sum.sticky && sum.grows() {
+            let magnitude = result.and(V::splat(!SIGN));
+            *bad = bad.or(magnitude.i_greater(V::splat(C_LIMIT - 1)));
+        }
+        result
+    }
+}
+
+/// `groups` groups of each row, as [`super::fused::chain`].
+///
+/// # Safety
+/// As for [`super::fused::chain`].
+#[inline(always)]
+pub(super) unsafe fn split<V: Lanes, const ROWS: usize, const TERMS: u8>(
+    sum: &Sum,
+    offsets: &Offsets,
+    mut at: [At; ROWS],
+    groups: usize,
+    c: &mut [Tile<V>; ROWS],
+) -> V {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let zero = V::splat(0);
+        let none = [[zero; VECTORS]; ROWS];
+        let outside = sum.kind == SumKind::Outside;
+        let (offset, start) = (V::splat(offsets.offset), V::b_splat(offsets.start));
+        let top = V::splat((sum.f + 254) << 23);
+        let numbers = Split::<V>::new(sum);
+        let mut smallest = sum.c_smallest;
+        let mut bytes = [zero; ROWS];
+        rows!(ROWS, |r| bytes[r] =
+            largest::<V>(at[r], 0..sum.slots, start));
+        let mut bad = zero;
+        let mut tiles = *c;
+        // Where c is no term, it lies here, and a sum has so many more groups.
+        let mut apart = *c;
+        let mut more = 0;
+        for _ in 0..groups {
+            let mut has_c = !outside;
+            if let Some(after) = &sum.after {
+                if more == 0 {
+                    (tiles, smallest, more) = (none, 0, after.groups);
+                    has_c = false;
+                }
+                more -= 1;
+            }
+            let mut units = none;
+            rows!(ROWS, |r| {
+                let mut e = fields(bytes[r], offset);
+                if outside {
+                    without_products(sum, offsets, bytes[r], &tiles[r], &mut e);
+                } else if has_c {
+                    four!(|v| {
+                        e[v] = e[v].i_max(own_field(tiles[r][v], smallest));
+                    });
+                }
+                four!(|v| units[r][v] = top.i_sub(e[v]));
+                bytes[r] = start;
+            });
+            let group = Group {
+                at: &at,
+                slots: sum.slots,
+                units: &units,
+                c: has_c.then_some(&tiles),
+            };
+            let sums = if numbers.way == way::WRAPPED {
+                group.sums::<TERMS, { way::WRAPPED }>(&numbers, &mut bytes)
+            } else if V::LONG {
+                group.sums::<TERMS, { way::LONG }>(&numbers, &mut bytes)
+            } else {
+                group.sums::<TERMS, { way::SPLIT }>(&numbers, &mut bytes)
+            };
             smallest = sum.smallest;
             rows!(ROWS, |r| {
                 at[r] = at[r].on::<V>(sum.slots, 0, false);
-                four!(|v| {
-                    // 2^(E − F), when the unit is 2^(F − E).
-                    let back = V::splat(254 << 23).i_sub(units[r][v]);
-                    let mut result;
-                    if V::LONG {
-                        let mut total = Split::long::<WAY>(sums[r][v]);
-                        if outside {
-                            let (own, inexact) =
-                                c_in_i64::<V, TERMS>(&sum.finish, tiles[r][v], units[r][v]);
-                            total = [total[0].l_add(own[0]), total[1].l_add(own[1])];
-                            bad = bad.or(inexact);
+                /// Register v's result.
+                macro_rules! settle {
+                    ($v:ident, $finish:expr) => {
+                        tiles[r][$v] = settled::<V, TERMS>(
+                            sum,
+                            $finish,
+                            &numbers,
+                            sums[r][$v],
+                            [tiles[r][$v], units[r][$v]],
+                            &mut bad,
+                        )
+                    };
+                }
+                match sum.finish {
+                    Finish::TowardZero { mask } => {
+                        four!(|v| settle!(v, &Finish::TowardZero { mask }));
+                    }
+                    Finish::Nearest => four!(|v| settle!(v, &Finish::Nearest)),
+                    // (Not written out, since it is long and there are many copies of it.)
+                    _ => {
+                        for v in 0..VECTORS {
+                            settle!(v, &sum.finish);
                         }
-                        result = finish_long(&sum.finish, total, back);
-                    } else {
-                        let mut total = numbers.wide::<WAY>(sums[r][v]);
-                        if outside {
-                            let (own, inexact) = c_in_f64::<V, TERMS>(tiles[r][v], units[r][v]);
-                            total = [total[0].d_add(own[0]), total[1].d_add(own[1])];
-                            bad = bad.or(inexact);
-                        }
-                        result = finish_wide(&sum.finish, total, back);
                     }
-                    let old = tiles[r][v].and(V::splat(!SIGN));
-                    if sum.sticky {
-                        let infinite = old.i_equal(V::splat(INFINITY));
-                        result = V::select(infinite, tiles[r][v], result);
-                    }
-                    tiles[r][v] = result;
-                    // A result may leave the domain of the next group's c.
-                    if !sum.sticky && grows {
-                        let magnitude = result.and(V::splat(!SIGN));
-                        bad = bad.or(magnitude.i_greater(V::splat(C_LIMIT - 1)));
-                    }
-                });
+                }
                 if let (Some(after), 0) = (&sum.after, more) {
                     added_each(&after.round, &mut apart[r], &tiles[r]);
                 }
