@@ -49,6 +49,14 @@ pub(crate) mod terms {
 /// Registers of a tile: the columns that one row meets at a time.
 pub(crate) const VECTORS: usize = 4;
 
+/// What a function of its own does with lanes, by [`Lanes::alone`].
+#[allow(dead_code)] // by `tests/inner.rs`, which takes the lanes alone
+pub(crate) trait Alone {
+    /// # Safety
+    /// The instruction set of its lanes, and what the work itself needs.
+    unsafe fn run(self);
+}
+
 /// A vector register.
 ///
 /// # Safety
@@ -412,6 +420,14 @@ pub(crate) trait Lanes: Copy {
 
     /// Whether kernels are functions of their own: see [`apart`].
     const APART: bool = false;
+
+    /// Does work in a function of its own that has the instruction set, where there is one. Kernels are inlined into one function,
+    /// which takes the compiler a time that grows with its square: the longest of them had better not be.
+    #[inline(always)]
+    unsafe fn alone<A: Alone>(work: A) {
+        // SAFETY: as the caller promises.
+        unsafe { work.run() }
+    }
 
     /// Whether `sum_down` is faster than `add_products` where it can do the same.
     const DOWN: bool = false;

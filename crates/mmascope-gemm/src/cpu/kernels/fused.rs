@@ -120,7 +120,9 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
         let told = sum.suspicious < 256;
         match (sum.kind, sum.terms, sum.may_overflow) {
             (_, terms, _) if sum.part == 1 || V::LONG && sum.part < sum.slots => {
-                by_terms!(terms, |TERMS| run!(split::<V, ROWS, TERMS>))
+                by_terms!(terms, |TERMS| split::<V, ROWS, TERMS>(
+                    sum, offsets, at, groups, c
+                ))
             }
             (_, terms, _) if sum.part < sum.slots => {
                 by_terms!(terms, |TERMS| run_one!(parts::<V, TERMS>))

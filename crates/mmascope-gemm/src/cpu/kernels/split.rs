@@ -11,7 +11,7 @@
 use super::fused::{At, C_LIMIT, INFINITY, SIGN, Tile, fields, largest, own_field};
 use super::outside::{c_in_f64, c_in_i64, without_products};
 use super::rounding::{added_each, finish_long, finish_wide};
-use crate::cpu::lanes::{Lanes, VECTORS, four, rows};
+use crate::cpu::lanes::{Alone, Lanes, VECTORS, four, rows};
 use crate::cpu::sum::{Finish, Offsets, Sum, low_bits};
 use crate::shape::SumKind;
 
@@ -251,12 +251,59 @@ unsafe fn settled<V: Lanes, const TERMS: u8>(
     }
 }
 
+/// What [`super::fused::chain`] is given, and what it gives.
+struct Chain<'s, V, const ROWS: usize, const TERMS: u8> {
+    sum: &'s Sum,
+    offsets: &'s Offsets,
+    at: [At; ROWS],
+    groups: usize,
+    c: &'s mut [Tile<V>; ROWS],
+    bad: &'s mut V,
+}
+
+impl<V: Lanes, const ROWS: usize, const TERMS: u8> Alone for Chain<'_, V, ROWS, TERMS> {
+    #[inline(always)]
+    unsafe fn run(self) {
+        // SAFETY: as whoever made this promised.
+        *self.bad = unsafe {
+            chain::<V, ROWS, TERMS>(self.sum, self.offsets, self.at, self.groups, self.c)
+        };
+    }
+}
+
 /// `groups` groups of each row, as [`super::fused::chain`].
 ///
 /// # Safety
 /// As for [`super::fused::chain`].
 #[inline(always)]
 pub(super) unsafe fn split<V: Lanes, const ROWS: usize, const TERMS: u8>(
+    sum: &Sum,
+    offsets: &Offsets,
+    at: [At; ROWS],
+    groups: usize,
+    c: &mut [Tile<V>; ROWS],
+) -> V {
+    // SAFETY: as the caller promises.
+    unsafe {
+        let mut bad = V::splat(0);
+        V::alone(Chain::<V, ROWS, TERMS> {
+            sum,
+            offsets,
+            at,
+            groups,
+            c,
+            bad: &mut bad,
+        });
+        bad
+    }
+}
+
+/// The same, inlined.
+///
+/// # Safety
+/// As for [`super::fused::chain`].
+#[inline(always)]
+unsafe fn chain<V: Lanes, const ROWS: usize, const TERMS: u8>(
     sum: &Sum,
     offsets: &Offsets,
     mut at: [At; ROWS],

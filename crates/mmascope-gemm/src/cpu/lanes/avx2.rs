@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Lanes, Rows, Slots, down, products};
+use super::{Alone, Lanes, Rows, Slots, down, products};
 
 /// A 256-bit register.
 #[derive(Clone, Copy)]
@@ -51,6 +51,18 @@ macro_rules! one {
 
 impl Lanes for Avx2 {
     const WIDTH: usize = 8;
+
+    #[inline(always)]
+    unsafe fn alone<A: Alone>(work: A) {
+        #[target_feature(enable = "avx2,fma,f16c")]
+        #[inline(never)]
+        unsafe fn run<A: Alone>(work: A) {
+            // SAFETY: as the caller promises.
+            unsafe { work.run() }
+        }
+        // SAFETY: the caller has the instruction set.
+        unsafe { run(work) }
+    }
 
     #[inline(always)]
     unsafe fn splat(word: u32) -> Self {

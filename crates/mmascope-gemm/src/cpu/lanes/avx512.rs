@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Lanes, Slots, WideSlots, products, terms, wide};
+use super::{Alone, Lanes, Slots, WideSlots, products, terms, wide};
 
 /// Directions of single instructions.
 const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
@@ -81,6 +81,19 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
     const DOTS: bool = DOTS;
     // There are 32 registers.
     const DOUBLES: usize = 4;
+
+    #[inline(always)]
+    unsafe fn alone<A: Alone>(work: A) {
+        // (Without VNNI: no such work asks for it.)
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
+        #[inline(never)]
+        unsafe fn run<A: Alone>(work: A) {
+            // SAFETY: as the caller promises.
+            unsafe { work.run() }
+        }
+        // SAFETY: the caller has the instruction set.
+        unsafe { run(work) }
+    }
 
     #[inline(always)]
     unsafe fn splat(word: u32) -> Self {

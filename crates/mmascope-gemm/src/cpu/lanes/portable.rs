@@ -1,6 +1,6 @@
 //! Eight lanes in plain Rust: what every operation means, and the level `scalar`.
 
-use super::{Lanes, terms};
+use super::{Alone, Lanes, terms};
 
 /// Eight 32-bit lanes.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,12 @@ impl Portable {
 impl Lanes for Portable {
     const WIDTH: usize = 8;
     const APART: bool = true;
+
+    #[inline(never)]
+    unsafe fn alone<A: Alone>(work: A) {
+        // SAFETY: as the caller promises.
+        unsafe { work.run() }
+    }
 
     #[inline(always)]
     unsafe fn splat(word: u32) -> Self {
