@@ -134,7 +134,7 @@ fn chosen() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> 
 }
 
 /// Units that are in no catalogue.
-const USERS: [(&str, u32, &str); 20] = [
+const USERS: [(&str, u32, &str); 28] = [
     (
         "L=12 F=20 align=rne",
         12,
@@ -224,6 +224,27 @@ const USERS: [(&str, u32, &str); 20] = [
         8,
         "fused L=8 F=35 grid=products -> rne f32",
     ),
+    (
+        "L=4 F=24, c, L=12 F=24",
+        16,
+        "s = fused L=4 F=24 over k=0..3 from +0 -> rz f32 ; t = add s c -> rne f32 ; \
+         d = fused L=12 F=24 over k=4..15 from t -> rz f32",
+    ),
+    ("L=8 F=36", 8, "fused L=8 F=36 -> rz f32"),
+    ("L=4 F=29", 8, "fused L=4 F=29 -> rz f32"),
+    (
+        "L=4 F=24, the products' grid",
+        8,
+        "fused L=4 F=24 grid=products -> rz f32",
+    ),
+    ("L=2 F=24", 8, "fused L=2 F=24 -> rz f32"),
+    ("L=2 F=29", 8, "fused L=2 F=29 -> rz f32"),
+    (
+        "L=2 F=24, the products' grid",
+        8,
+        "fused L=2 F=24 grid=products -> rz f32",
+    ),
+    ("L=1 F=24", 8, "fused L=1 F=24 -> rz f32"),
 ];
 
 /// CPU time of this thread in seconds; elsewhere than on Linux and macOS the time that passes.

@@ -368,7 +368,7 @@ unsafe fn chain<V: Lanes, const ROWS: usize, const TERMS: u8>(
                 /// Register v's result.
                 macro_rules! settle {
                     ($v:ident, $finish:expr) => {
-                        tiles[r][$v] = settled::<V, TERMS>(
+                        settled::<V, TERMS>(
                             sum,
                             $finish,
                             &numbers,
@@ -380,14 +380,21 @@ unsafe fn chain<V: Lanes, const ROWS: usize, const TERMS: u8>(
                 }
                 match sum.finish {
                     Finish::TowardZero { mask } => {
-                        four!(|v| settle!(v, &Finish::TowardZero { mask }));
+                        four!(|v| tiles[r][v] = settle!(v, &Finish::TowardZero { mask }));
                     }
-                    Finish::Nearest => four!(|v| settle!(v, &Finish::Nearest)),
-                    // (Not written out, since it is long and there are many copies of it.)
+                    Finish::Nearest => four!(|v| tiles[r][v] = settle!(v, &Finish::Nearest)),
                     _ => {
+                        // (Not written out, since it is long and there are many copies of it. Arrays that a loop indexes lie in
+                        // memory: these are copies, so that those of the loop over products do not.)
+                        let (totals, cs, own) = (sums[r], tiles[r], units[r]);
+                        let mut results = cs;
                         for v in 0..VECTORS {
-                            settle!(v, &sum.finish);
+                            let (total, of) = (totals[v], [cs[v], own[v]]);
+                            let finish = &sum.finish;
+                            results[v] =
+                                settled::<V, TERMS>(sum, finish, &numbers, total, of, &mut bad);
                         }
+                        four!(|v| tiles[r][v] = results[v]);
                     }
                 }
                 if let (Some(after), 0) = (&sum.after, more) {
