@@ -132,6 +132,23 @@ impl Batch {
         self.len += other.len;
     }
 
+    /// Takes all queries out and keeps their memory.
+    pub(crate) fn clear(&mut self) {
+        let Self {
+            signature: _,
+            len,
+            a,
+            b,
+            c,
+            scale_a,
+            scale_b,
+        } = self;
+        *len = 0;
+        for words in [a, b, c, scale_a, scale_b] {
+            words.clear();
+        }
+    }
+
     /// Every query.
     pub(crate) fn queries(&self) -> Queries<'_> {
         Queries {

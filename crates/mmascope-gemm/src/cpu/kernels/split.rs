@@ -262,9 +262,11 @@ struct Chain<'s, V, const ROWS: usize, const TERMS: u8> {
 }
 
 impl<V: Lanes, const ROWS: usize, const TERMS: u8> Alone for Chain<'_, V, ROWS, TERMS> {
+    /// # Safety
+    /// As for [`super::fused::chain`], with what this holds.
     #[inline(always)]
     unsafe fn run(self) {
-        // SAFETY: as whoever made this promised.
+        // SAFETY: as the caller promises.
         *self.bad = unsafe {
             chain::<V, ROWS, TERMS>(self.sum, self.offsets, self.at, self.groups, self.c)
         };
