@@ -56,14 +56,43 @@ pub(crate) fn run(
     }
     let models = options.against.iter().map(|against| {
         let (arch, inst) = tested::row("--against", against)?;
-        catalogue.find(&arch, &inst)?.unit()?;
-        Ok((arch, inst))
+        let signature = *catalogue.find(&arch, &inst)?.unit()?.signature();
+        Ok((arch, inst, signature))
     });
     let models = models.collect::<Result<Vec<_>, Failure>>()?;
-    let mut results = Vec::new();
-    for (arch, inst) in &models {
-        results.push(against(catalogue, options, &subject, arch, inst)?);
+    // One device takes the operands of one signature: told before the first model has taken its time.
+    let (_, _, first) = &models[0];
+    if let Some((arch, inst, other)) = models.iter().find(|(_, _, other)| other != first) {
+        return Err(Failure::Input(format!(
+            "--against {arch}:{inst}: it has the signature {other}, and {} has {first}; models of one signature are compared \
+             together",
+            options.against[0]
+        )));
     }
+    let mut results = Vec::new();
+    for (arch, inst, _) in &models {
+        match against(catalogue, options, &subject, arch, inst) {
+            Ok(result) => results.push(result),
+            // What is done is told.
+            Err(Failure::Interrupted) if !results.is_empty() => {
+                told(catalogue, common, options, &results)?;
+                return Err(Failure::Interrupted);
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    let printed = told(catalogue, common, options, &results);
+    let all_agree = results.iter().all(|result| result.state.mismatches() == 0);
+    report::answer(all_agree, printed)
+}
+
+/// Writes and prints what was found.
+fn told(
+    catalogue: &Catalogue,
+    common: &Common,
+    options: &Validate,
+    results: &[Validated<'_>],
+) -> Result<(), Failure> {
     let bodies: Vec<_> = results.iter().map(|result| result.json(options)).collect();
     let body = report::one_or_list(bodies, "models");
     if let Some(file) = &options.output {
@@ -71,13 +100,11 @@ pub(crate) fn run(
         output.line(&report::json_text(catalogue, body.clone())?)?;
         output.finish()?;
     }
-    let printed = if common.json() {
+    if common.json() {
         report::print_json(catalogue, body)
     } else {
-        print_all(options, &results)
-    };
-    let all_agree = results.iter().all(|result| result.state.mismatches() == 0);
-    report::answer(all_agree, printed)
+        print_all(options, results)
+    }
 }
 
 /// What a device was found to be against one model.

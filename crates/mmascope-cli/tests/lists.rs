@@ -241,6 +241,14 @@ fn validate_takes_several_models() {
         "{}",
         err(&output)
     );
+    // So is a model of other operands.
+    let output = run(&[&validate[..], &["a100:f16,a100:bf16"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        err(&output).contains("of one signature"),
+        "{}",
+        err(&output)
+    );
     // A name that is none is told before anything is asked.
     let output = run(&[&validate[..], &["a100:f16,v100:nosuch"]].concat());
     assert_eq!(output.status.code(), Some(2));

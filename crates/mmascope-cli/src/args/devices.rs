@@ -121,7 +121,8 @@ pub(crate) struct Validate {
     pub(crate) subject: String,
     #[command(flatten)]
     pub(crate) device: Tested,
-    /// The model: a row of the catalogue or of an --isa file; several with commas, each of which answers all cases
+    /// The model: a row of the catalogue or of an --isa file; several with commas: the device is compared with each in turn, over
+    /// the same cases, --trials or --minutes for each
     #[arg(long, value_name = "ARCH:INST,…", value_delimiter = ',')]
     pub(crate) against: Vec<String>,
     /// With cuda:N: every row of the GPU's architecture that has a model

@@ -103,7 +103,7 @@ pub(super) fn enter<P: Packed>(
 ) {
     // Instructions: what follows relies on this line, and on nobody having another way to a kernel.
     assert!(level.is_there());
-    // Two functions that have the instructions, into which everything is inlined: as one, with all kernels for one row and
+    // Two functions that have the instructions, into which everything is inlined (but what `Lanes::alone` runs): as one, with all kernels for one row and
     // for several, it grew beyond what the compiler inlines an instruction into.
     #[cfg(target_arch = "x86_64")]
     macro_rules! enter {
@@ -117,7 +117,8 @@ pub(super) fn enter<P: Packed>(
                 masks: &mut [Masks],
             ) -> usize {
                 // SAFETY: this function is compiled for all features that the operations of this register type ask for;
-                // `several_at_a_time` and what it calls are inlined into it, so that they have them too.
+                // `several_at_a_time` and what it calls are inlined into it, so that they have them too, or have them by themselves
+                // (`Lanes::alone`).
                 unsafe {
                     several_at_a_time::<super::lanes::$lanes, P>(packed, place, steps, lanes, masks)
                 }

@@ -5,8 +5,8 @@
 //!
 //! * **Instructions.** An operation of [`Lanes`](super::lanes::Lanes) may only run where the processor has the
 //!   instruction set of its type. `enter` (in `enter.rs`, and in `double.rs` for f64) establishes that: it asserts that the level is
-//!   there and calls a function compiled for the level's features, into which all of this is inlined. It holds for everything
-//!   called from there, so that functions here pass it on. Broken, the processor meets an illegal instruction, or the
+//!   there and calls a function compiled for the level's features, into which all of this is inlined but what `Lanes::alone` runs,
+//!   which is compiled for the same features. It holds for everything called from there, so that functions here pass it on. Broken, the processor meets an illegal instruction, or the
 //!   compiler passes registers by a convention that the callee does not know.
 //! * **Room.** Operands are read through pointers, without a check for each read. A pointer comes from the function that
 //!   checks row, panel and steps against the packed shape with `assert!` (`Sums::at`, `Sums::begin`, `Groups::run`), and from the

@@ -332,7 +332,8 @@ pub(crate) trait Lanes: Copy {
     /// 64-bit integers, modulo 2^64.
     unsafe fn l_add(self, other: Self) -> Self;
 
-    /// Whether f32 become 64-bit integers in one instruction, and back. The operations for that are there only where they do.
+    /// Whether f32 become 64-bit integers in one instruction, and back. The operations for that are there where they do, and in plain Rust
+    /// ([`Portable`]), which says what they mean.
     const LONG: bool = false;
 
     /// The lower half's f32 as 64-bit integers, rounded as a constant of [`terms`] says; any value where there is none.

@@ -188,7 +188,7 @@ pub(super) fn describe(plan: &Plan, ways: Ways) -> String {
         Direction::Nearest => "to nearest",
     };
     let lanes = match ways.of(plan) {
-        How::Plain if sum.part < sum.slots => "32-bit lanes and their sums in 64 bits",
+        How::Plain if sum.part < sum.slots => "lanes of 32 bits, sums of 64 bits",
         How::Plain => "32-bit lanes",
         How::Down(_) => "32-bit lanes, rounding down",
         How::Wide(_) => "64-bit lanes, rounding down",

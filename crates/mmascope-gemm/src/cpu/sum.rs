@@ -91,8 +91,8 @@ pub(super) struct Sum {
     pub(super) kind: SumKind,
     /// Slots of a group: an even number.
     pub(super) slots: usize,
-    /// Slots that are summed in i32 lanes: all of them, or those of a part, the parts being added in f64. 1: terms are
-    /// summed as `kernels/split.rs` says.
+    /// Slots that are summed in i32 lanes: all of them, or those of a part. Parts are added in f64 (`kernels/parts.rs`); terms are
+    /// summed as `kernels/split.rs` says where this is 1, and where lanes have `Lanes::LONG` also for larger parts.
     pub(super) part: usize,
     /// F.
     pub(super) f: u32,

@@ -13,7 +13,7 @@ type Block = [u32; WORDS];
 unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, Block)> {
     let mut found = Vec::new();
     macro_rules! operation {
-        ($name:literal, |$a:ident, $b:ident, $c:ident| $value:expr) => {
+        ($name:expr, |$a:ident, $b:ident, $c:ident| $value:expr) => {
             let mut out = [0; WORDS];
             for at in (0..WORDS).step_by(V::WIDTH) {
                 // SAFETY: the caller has the instruction set; the blocks have `WORDS` words.
@@ -152,13 +152,15 @@ unsafe fn all<V: Lanes>(x: &Block, y: &Block, z: &Block) -> Vec<(&'static str, B
     if V::LONG || V::APART {
         macro_rules! each_direction {
             ($($direction:ident)*) => {$(
-                operation!("f_to_l", |a, _b, _c| {
+                operation!(concat!("f_to_l ", stringify!($direction)), |a, b, _c| {
                     const HOW: u8 = lanes::terms::$direction;
-                    let x = a.and(V::splat(0x8fff_ffff)).or(V::splat(0x4000_0000));
+                    // From 2^-6 to 2^58, of both signs.
+                    let field = b.and(V::splat(0x1f80_0000)).i_add(V::splat(121 << 23));
+                    let x = a.and(V::splat(0x807f_ffff)).or(field);
                     let (low, high) = (x.f_low_to_l::<HOW>(), x.f_high_to_l::<HOW>());
                     low.l_to_f::<{ lanes::terms::NEAREST }>(high)
                 });
-                operation!("l_to_f", |a, b, _c| {
+                operation!(concat!("l_to_f ", stringify!($direction)), |a, b, _c| {
                     let [low, high] = a.l_joined(b);
                     low.l_to_f::<{ lanes::terms::$direction }>(high)
                 });

@@ -1,4 +1,4 @@
-//! Fused sums of which hardly one term, or none, fits 32 bits. They are summed in two registers, whose sum is exact.
+//! Fused sums of which hardly one term, or none, fits 32 bits. They are summed in two registers, exactly.
 //!
 //! Terms that fit are summed modulo 2^32, and once more in f32. The second sum is off by far less than 2^31, so that it tells which
 //! multiple of 2^32 is to be added to the first one.
@@ -31,7 +31,7 @@ const MOST_F: u32 = 29;
 /// Two registers for each of a tile's.
 type Both<V> = [[V; 2]; VECTORS];
 
-/// What splits terms and joins sums.
+/// What splits terms and joins sums. (The first three are of no use to 64-bit integers.)
 struct Split<V> {
     /// 2^-s.
     down: V,
@@ -236,8 +236,8 @@ unsafe fn settled<V: Lanes, const TERMS: u8>(
             }
             result = finish_wide(finish, total, back);
         }
-        // (A sum of integers with an ∞, which another sum of the program may have left, is none that a grid of products
-        // alone makes large.)
+        // c may be an ∞ that another sum of the program has left. The conversion to an integer makes −2^63 of it. On a grid that c
+        // sets this becomes an ∞ again, which is seen in the end; on the products' grid it may stay finite.
         if sum.sticky || V::LONG && outside {
             let special = c.and(V::splat(!SIGN)).i_greater(V::splat(INFINITY - 1));
             result = V::select(special, c, result);

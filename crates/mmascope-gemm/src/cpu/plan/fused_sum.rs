@@ -94,9 +94,10 @@ fn finish(output: &Output) -> Result<(Finish, bool), Refusal> {
 
 /// Terms that fit 32 bits together so that they are summed there in parts; fewer have a kernel that is faster.
 const FEWEST: usize = 4;
-/// The largest F on the products' grid: a c of 2^51 grid places is the reference's, and with this F it lies 15 binades above the products.
+/// The largest F on the products' grid: a c of 2^51 grid places is the reference's unless sums are 64-bit integers, and with this F it lies 15
+/// binades above the products.
 const MOST_F_OUTSIDE: u32 = 36;
-/// What products and c stay below together where parts of them are added in f64, in units of the grid.
+/// What products and c stay below together where they do not fit 32 bits, in units of the grid: f64 holds it.
 const MOST_IN_F64: i32 = 52;
 /// The first byte, of 128, from which on a sum may be suspected of an overflow.
 const SUSPICIOUS: u32 = 112;
