@@ -3,6 +3,7 @@
 use super::bench::{Bench, Input, Reading, one_and, power, two};
 use super::order::Order;
 use crate::error::Result;
+use crate::exact::Dyadic;
 use crate::format::Rounding;
 use crate::infer::drawn;
 
@@ -335,24 +336,46 @@ fn with_c(
     Ok(None)
 }
 
-/// Whether a small product stays so many bits below c where c is twice as large as the largest product.
+/// Whether a small product stays so many bits below c where c is twice as large as the largest product, by its operands' exponents:
+/// 2^e − 2^(e−1) − 2^(e−1), or where a step has one product beside the small one, 1.125·2^e − (1.5·1.5)·2^(e−1).
 fn stays_beside_c(bench: &mut Bench<'_>, places: &[usize], anchor: i32, j: i32) -> Result<bool> {
-    let &[x, y, .., z] = places else {
-        return Ok(false);
-    };
     let (half, small) = (anchor - 1, anchor - j);
-    let [x, y, z] = [x, y, z].map(Term::Product);
-    if !x.reaches(bench, half) || !z.reaches(bench, small) {
+    let (x, y, z) = match *places {
+        [x, y, .., z] => (x, Some(y), z),
+        [x, z] => (x, None, z),
+        _ => return Ok(false),
+    };
+    if !Term::Product(z).reaches(bench, small) {
         return Ok(false);
     }
+    let large = match y {
+        Some(y) if Term::Product(x).reaches(bench, half) => {
+            let mut input = bench.input(format!("2^{anchor} - 2^{half} - 2^{half}"));
+            Term::C.write(bench, &mut input, false, anchor);
+            bench.power(&mut input, x, true, half);
+            bench.power(&mut input, y, true, half);
+            input
+        }
+        None => {
+            let mut input = bench.input(format!("1.125*2^{anchor} - (1.5*1.5)*2^{half}"));
+            let (c, first) = (one_and(false, anchor, 1, 3), half / 2);
+            let a = one_and(true, first, 1, 1);
+            let b = one_and(false, half - first, 1, 1);
+            bench.c(&mut input, c);
+            bench.product(&mut input, x, a, b);
+            let nine = Some(Dyadic::of(&c));
+            if bench.c_of(&input) != nine || bench.product_at(&input, x).map(|it| -&it) != nine {
+                return Ok(false);
+            }
+            input
+        }
+        _ => return Ok(false),
+    };
     let inputs = [false, true].map(|negative| {
         let sign = if negative { "-" } else { "" };
-        let sum = format!("2^{anchor} - 2^{half} - 2^{half}, {sign}2^{small}");
-        let mut input = bench.input(sum);
-        Term::C.write(bench, &mut input, false, anchor);
-        x.write(bench, &mut input, true, half);
-        y.write(bench, &mut input, true, half);
-        z.write(bench, &mut input, negative, small);
+        let mut input = large.clone();
+        input.what = format!("{}, {sign}2^{small}", large.what);
+        bench.power(&mut input, z, negative, small);
         input
     });
     let readings = bench.ask(inputs.into())?;
