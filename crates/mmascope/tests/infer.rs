@@ -31,3 +31,5 @@ mod parts;
 mod random;
 #[path = "infer/tensix.rs"]
 mod tensix;
+#[path = "infer/wider.rs"]
+mod wider;

@@ -10,7 +10,7 @@ use super::neighbours::Stands;
 use super::run::Run;
 use crate::dpa::OperandWords;
 use crate::dpa::{Nan, Program, Signature, Unit};
-use crate::format::Class;
+use crate::format::{Class, Format};
 use crate::vector::Answer;
 
 pub(crate) use json::line;
@@ -157,6 +157,8 @@ pub(super) fn found(run: &Run<'_>, stands: Stands) -> Found {
     // Steps that know numbers only make no NaN that answers could show.
     if equivalent.is_empty() && !program.knows_numbers_only() {
         let mut words: Vec<Option<u64>> = Vec::new();
+        // Words of sums that became NaN without a NaN among their operands.
+        let mut own: Vec<u64> = Vec::new();
         for asked in asked {
             let word = match asked.answer {
                 Answer::AnyNan => None,
@@ -166,22 +168,30 @@ pub(super) fn found(run: &Run<'_>, stands: Stands) -> Found {
             if !words.contains(&word) {
                 words.push(word);
             }
+            let made = word.filter(|word| !own.contains(word));
+            own.extend(made.filter(|_| !has_nan(&signature, &asked.case)));
         }
         // A program that began as a row of the catalogue has that row's NaN, which no answer has shown.
         let seen = match words[..] {
-            [Some(word)] => Nan::Word(word),
-            _ => Nan::Any,
+            [Some(word)] => Some(Nan::Word(word)),
+            _ => None,
         };
         for statement in &mut program.statements {
             statement.output.nan = Nan::Any;
         }
-        if let Some(last) = program.statements.last_mut() {
-            last.output.nan = seen;
-        }
-        let exact = Unit::new(signature, program.clone());
-        let all = exact.is_ok_and(|unit| asked.iter().all(|asked| asked.fits_exactly(&unit)));
-        if let (false, Some(last)) = (all, program.statements.last_mut()) {
-            last.output.nan = Nan::Any;
+        // Several words: chains of multiply-adds may pass an operand's on.
+        let passed = own.iter().map(|&word| Nan::Operand(word));
+        let passed = passed.filter(|_| words.len() > 1 && own.len() == 1);
+        let exact = seen.into_iter().chain(passed).find(|&nan| {
+            let mut other = program.clone();
+            if let Some(last) = other.statements.last_mut() {
+                last.output.nan = nan;
+            }
+            Unit::new(signature, other)
+                .is_ok_and(|unit| asked.iter().all(|asked| asked.fits_exactly(&unit)))
+        });
+        if let (Some(nan), Some(last)) = (exact, program.statements.last_mut()) {
+            last.output.nan = nan;
         }
         if words.is_empty() {
             unobservable.push(Unobservable {
@@ -222,6 +232,16 @@ pub(super) fn found(run: &Run<'_>, stands: Stands) -> Found {
         rejected,
         rejected_count,
     }
+}
+
+/// Whether a or b has a NaN, or c is one.
+fn has_nan(signature: &Signature, case: &OperandWords) -> bool {
+    let is_nan =
+        |format: &Format, word: u64| format.decode(format.from_register(word)).class == Class::Nan;
+    let Signature { a, b, c, .. } = signature;
+    case.a.iter().any(|&word| is_nan(a, word))
+        || case.b.iter().any(|&word| is_nan(b, word))
+        || is_nan(c, case.c)
 }
 
 /// Runs of whole numbers as ranges.

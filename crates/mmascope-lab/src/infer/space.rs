@@ -99,6 +99,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         return Ok(vec![usual, rounded(run)?]);
     }
     let mut seen = Vec::new();
+    let mut kept_wide = Vec::new();
     let order = order(run)?;
     let changed = order_of_changes(run, &order)?;
     let shown = match &order {
@@ -115,6 +116,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
                     seen.extend(shapes::c_added(&program, k));
                     seen.extend(widths::widened(&program, &signature));
                     seen.extend(widths::narrow_between(&program, &signature));
+                    kept_wide.extend(widths::wider_than_f32(&program, &signature));
                     seen.push(program);
                 }
             }
@@ -126,6 +128,13 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         lists.push(narrow(&signature));
     }
     let order: Vec<usize> = (0..k).collect();
+    for step in [Step::Rounded, Step::Chain(Start::Zero)] {
+        for place in [Place::First, Place::Last] {
+            let program = shapes::chained(&signature, step, &order, k.min(1), place);
+            let wide = program.map(|it| widths::wider_than_f32(&it, &signature));
+            kept_wide.extend(wide.into_iter().flatten());
+        }
+    }
     let mut usual = Vec::new();
     for step in steps(&signature) {
         for size in sizes(k) {
@@ -167,6 +176,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         );
     }
     lists.push(wide);
+    lists.push(kept_wide);
     shown.extend(lists);
     Ok(shown)
 }

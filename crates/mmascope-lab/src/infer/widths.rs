@@ -3,7 +3,7 @@
 use super::canonical_form;
 use super::shapes::{Step, output};
 use crate::dpa::{Operation, Program, Signature, Source, Statement};
-use crate::format::{BF16, F16, F32, Rounding, TF32};
+use crate::format::{BF16, E11M23, F16, F32, F64, Format, Rounding, TF32};
 
 /// The program with wider sums, in every way that there is.
 pub(crate) fn widened(program: &Program, signature: &Signature) -> impl Iterator<Item = Program> {
@@ -13,14 +13,65 @@ pub(crate) fn widened(program: &Program, signature: &Signature) -> impl Iterator
         .flatten()
 }
 
+/// The program with sums that are wider than f32 and one conversion, where results are f32: at the end, or before c is added. Sums are f64
+/// where every operation is rounded; aligned ones take no f64, so that they have its range alone.
+pub(crate) fn wider_than_f32(program: &Program, signature: &Signature) -> Vec<Program> {
+    let rounds = |statement: &Statement| match &statement.operation {
+        Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => {
+            algorithm.rounds_every_operation()
+        }
+        Operation::Add(..) | Operation::Convert(_) | Operation::Negate(_) => true,
+    };
+    let format = match program.statements.iter().all(rounds) {
+        true => F64,
+        false => E11M23,
+    };
+    let is_f32 = signature.d == F32;
+    let at_the_end = is_f32.then(|| converted_from(program, signature, format));
+    let before_c = is_f32
+        .then(|| converted_before_c(program, format))
+        .flatten();
+    at_the_end.into_iter().chain(before_c).collect()
+}
+
+/// The same program with sums of products in a format; they are converted before c is added to them.
+fn converted_before_c(program: &Program, format: Format) -> Option<Program> {
+    let last = program.statements.len().checked_sub(1)?;
+    let sum = match program.statements[last].operation {
+        Operation::Add(Source::C, sum) | Operation::Add(sum, Source::C) => sum,
+        _ => return None,
+    };
+    let convert = Statement {
+        name: String::new(),
+        operation: Operation::Convert(sum),
+        output: program.statements[last].output,
+    };
+    let mut changed = canonical_form::with_statement(program, last, convert);
+    let converted = |source| {
+        if source == sum {
+            Source::Statement(last)
+        } else {
+            source
+        }
+    };
+    canonical_form::reads(&mut changed.statements[last + 1], converted);
+    for statement in &mut changed.statements[..last] {
+        statement.output.format = format;
+    }
+    Some(changed)
+}
+
 /// The same program with a wider accumulator and one conversion at the end.
 fn converted(program: &Program, signature: &Signature) -> Option<Program> {
-    if signature.d.bits >= 32 || signature.d.container() == F32 {
-        return None;
-    }
+    let is_narrow = signature.d.bits < 32 && signature.d.container() != F32;
+    is_narrow.then(|| converted_from(program, signature, F32))
+}
+
+/// The same program with sums in a format and one conversion at the end.
+fn converted_from(program: &Program, signature: &Signature, format: Format) -> Program {
     let mut changed = program.clone();
     for statement in &mut changed.statements {
-        statement.output.format = F32;
+        statement.output.format = format;
     }
     let last = changed.statements.len();
     if let Some(statement) = changed.statements.last_mut() {
@@ -32,7 +83,7 @@ fn converted(program: &Program, signature: &Signature) -> Option<Program> {
         operation: Operation::Convert(Source::Statement(last - 1)),
         output: output(signature, step),
     });
-    Some(changed)
+    changed
 }
 
 /// The same program with f32 between steps, where the result is narrower.

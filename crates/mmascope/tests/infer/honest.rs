@@ -17,7 +17,7 @@ fn row(arch: &str, inst: &str) -> Unit {
         .expect("a row")
 }
 
-fn of_unit(unit: &Unit, catalogue: Option<&Catalogue>) -> Inference {
+pub(crate) fn of_unit(unit: &Unit, catalogue: Option<&Catalogue>) -> Inference {
     let mut device = ModelDut::new("a black box", unit.clone());
     infer(&mut device, catalogue, &InferenceOptions::default()).expect("answers")
 }
@@ -229,7 +229,7 @@ fn what_cannot_be_told_is_said() {
     assert_eq!(dot, Ok(0x4100_0000));
 }
 
-fn own(signature: &str, program: &str) -> Unit {
+pub(crate) fn own(signature: &str, program: &str) -> Unit {
     let signature = signature.parse().expect("a signature");
     Unit::new(signature, program.parse().expect("a program")).expect("a unit")
 }

@@ -7,7 +7,7 @@ use mmascope::isa::Catalogue;
 use mmascope::vector::Answer;
 
 /// A device from a function of decoded products and c.
-struct Odd<F> {
+pub(crate) struct Odd<F> {
     name: &'static str,
     signature: Signature,
     calls: u64,
@@ -50,7 +50,8 @@ impl<F: FnMut(u64, &[f64], f64) -> f32 + Send> Dut for Odd<F> {
     }
 }
 
-fn odd<F: FnMut(u64, &[f64], f64) -> f32 + Send>(name: &'static str, sum: F) -> Odd<F> {
+/// A device of eight bf16 products and an f32 c.
+pub(crate) fn odd<F: FnMut(u64, &[f64], f64) -> f32 + Send>(name: &'static str, sum: F) -> Odd<F> {
     let signature = "a=bf16 b=bf16 c=f32 d=f32 k=8"
         .parse()
         .expect("a signature");

@@ -7,16 +7,22 @@ use crate::dpa::{
     AddMul, Codes, Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature,
     Start, Statement, Tininess, ZeroSign,
 };
-use crate::format::{BF16, E8M13, F16, F32, Format, Rounding, TF32};
+use crate::format::{BF16, E8M13, E11M23, F16, F32, F64, Format, Rounding, TF32};
 use crate::infer::maker::Maker;
 
 /// The most fraction bits that are tried.
 const MOST_BITS: u32 = 64;
 
-/// Formats that a unit may round to on the way.
+/// Formats that a unit may round to on the way; of those that are wider than f32, where results are f32, the first has its precision
+/// and more range, the second more of both.
 fn formats(signature: &Signature) -> Vec<Format> {
     let mut formats = vec![signature.d];
-    for format in [F32, E8M13, TF32, BF16, F16] {
+    let wider = match signature.d.container() == F32 {
+        true => &[E11M23, F64][..],
+        false => &[],
+    };
+    let narrower = [F32, E8M13, TF32, BF16, F16];
+    for format in narrower.into_iter().chain(wider.iter().copied()) {
         if !formats.contains(&format) {
             formats.push(format);
         }
@@ -102,15 +108,17 @@ fn searched() -> impl Iterator<Item = &'static Parameter> {
     PARAMETERS.iter().filter(alone).copied()
 }
 
-/// When a result counts as subnormal. Only rows of the catalogue bring the third way, which is then the usual one.
+/// When a result counts as subnormal; the program's own way is the first.
 fn tininess(program: &Program) -> Vec<Setting> {
     let unbounded = |statement: &Statement| statement.output.tininess == Tininess::Unbounded;
-    let own = program.statements.iter().any(unbounded);
-    let own = own.then_some(Tininess::Unbounded);
-    let usual = [Tininess::After, Tininess::Before];
-    let all = own.into_iter().chain(usual).map(|word| word.to_string());
+    let mut ways = [Tininess::After, Tininess::Before, Tininess::Unbounded];
+    // Of a row of the catalogue.
+    if program.statements.iter().any(unbounded) {
+        ways.rotate_right(1);
+    }
     let words = p::TININESS.kind.words.iter();
-    all.filter_map(|word| words.clone().find(|known| **known == word))
+    ways.iter()
+        .filter_map(|way| words.clone().find(|known| **known == way.to_string()))
         .map(|word| Setting::of(&p::TININESS, Value::Word(word)))
         .collect()
 }

@@ -1,0 +1,126 @@
+//! Devices that keep sums wider than their results, and chains that pass the NaN of an operand on.
+
+use mmascope::dut::{Dut, ModelDut};
+use mmascope::infer::{Found, InferenceOptions, Outcome, infer};
+
+use crate::honest::own;
+use crate::mutants::mismatch;
+use crate::outside::odd;
+
+/// The model of a device that no row of the catalogue describes; it gives the device's answers on other inputs too.
+fn found(name: &str, device: &mut dyn Dut) -> Box<Found> {
+    let inference = infer(device, None, &InferenceOptions::default()).expect("answers");
+    let Outcome::Model(model) = inference.outcome else {
+        panic!("{name}: {:?}", inference.outcome);
+    };
+    println!("{name}: {}, {} queries", model.program, inference.queries);
+    assert_eq!(mismatch(device, &model), None, "{name}: {}", model.program);
+    model
+}
+
+/// The host's f64 accumulates, and the sum is rounded to f32 once.
+#[test]
+fn sums_in_double_are_found() {
+    let mut device = odd("c, then one by one in f64", |_, products, c| {
+        products.iter().fold(c, |sum, product| sum + product) as f32
+    });
+    let model = found("one by one", &mut device);
+    assert!(
+        model.program.to_string().contains("f64"),
+        "{}",
+        model.program
+    );
+    let mut device = odd("f64 from the left, c in f32", |_, products, c| {
+        products.iter().fold(0.0, |sum, product| sum + product) as f32 + c as f32
+    });
+    found("c in f32", &mut device);
+    let mut device = odd("f64 in halves", |_, products, c| {
+        let half = |from: usize| products[from..from + 4].iter().sum::<f64>();
+        (half(0) + half(4) + c) as f32
+    });
+    found("in halves", &mut device);
+}
+
+/// Sums of more range than f32's: an end of F2 below the smallest normal number, and a sum on the way.
+#[test]
+fn sums_with_more_range_are_found() {
+    let formats = "a=bf16 b=bf16 c=f32 d=f32 k=8";
+    let programs = [
+        "s = fused L=8 F=30 F2=27 -> rz e11m23 ; d = convert s -> rz f32",
+        "s = fused L=4 F=exact over k=0..3 -> rne e11m23 ; d = fused L=4 F=exact over k=4..7 from s -> rne f32",
+    ];
+    for program in programs {
+        let mut device = ModelDut::new("a black box", own(formats, program));
+        let model = found(program, &mut device);
+        assert!(
+            model.program.to_string().contains("e11m23"),
+            "{}",
+            model.program
+        );
+    }
+}
+
+/// A NaN operand is the result, made quiet; another NaN is a word of its own. Of a device whose NaNs follow neither rule, the word
+/// is said to be unknown.
+#[test]
+fn operands_whose_nan_is_passed_on_are_found() {
+    let formats = "a=f32 b=f32 c=f32 d=f32 k=4";
+    let program = "fma-chain -> rne f32 nan=operand:ffc00000";
+    let mut device = ModelDut::new("a black box", own(formats, program));
+    let model = found(program, &mut device);
+    assert!(
+        model.program.to_string().contains("nan=operand:ffc00000"),
+        "{}",
+        model.program
+    );
+    let mut calls = 0_u64;
+    let mut device = Changing {
+        device: ModelDut::new("a black box", own(formats, program)),
+        change: move |word: u64| {
+            calls += 1;
+            match f32::from_bits(word as u32).is_nan() {
+                // As the question before says, and not the operands.
+                true => word ^ calls & 1,
+                false => word,
+            }
+        },
+    };
+    let inference = infer(&mut device, None, &InferenceOptions::default()).expect("answers");
+    if let Outcome::Model(model) = inference.outcome {
+        assert!(
+            !model.program.to_string().contains("nan=operand"),
+            "{}",
+            model.program
+        );
+    }
+}
+
+/// A device whose answers are changed.
+struct Changing<D, F> {
+    device: D,
+    change: F,
+}
+
+impl<D: Dut, F: FnMut(u64) -> u64 + Send> Dut for Changing<D, F> {
+    fn signature(&self) -> &mmascope::dpa::Signature {
+        self.device.signature()
+    }
+
+    fn name(&self) -> &str {
+        self.device.name()
+    }
+
+    fn run(
+        &mut self,
+        batch: &mmascope::dut::Batch,
+    ) -> mmascope::Result<Vec<mmascope::vector::Answer>> {
+        use mmascope::vector::Answer;
+        let answers = self.device.run(batch)?;
+        let change = &mut self.change;
+        let changed = answers.into_iter().map(|answer| match answer {
+            Answer::Word(word) => Answer::Word(change(word)),
+            Answer::AnyNan => Answer::AnyNan,
+        });
+        Ok(changed.collect())
+    }
+}
