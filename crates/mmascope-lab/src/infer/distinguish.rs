@@ -1,6 +1,8 @@
 //! Finds inputs on which two units differ: directed kinds first, then the families around both.
 
-use super::inputs::{Focus, Kind, Residues, carrying, leading, make, nearly_normal, pair, tall};
+use super::inputs::{
+    Focus, Kind, Residues, carrying, half, leading, make, nearly_normal, pair, tall,
+};
 use super::maker::Maker;
 use crate::cases::{Family, Generator, Hints};
 use crate::dpa::OperandWords;
@@ -43,6 +45,10 @@ const TALL_SEED: u64 = 0x7a11_50f5;
 const LEADING: usize = 40;
 /// Their seed.
 const LEADING_SEED: u64 = 0x1ead_0001;
+/// Sums in a portion that a bit far below half of the last place decides.
+const HALF: usize = 40;
+/// Their seed.
+const HALF_SEED: u64 = 0x5a1f_0001;
 /// The number of pools of aimed inputs that are kept beside the unit's own.
 const POOLS: usize = 3;
 
@@ -66,6 +72,7 @@ pub(crate) struct Distinguisher<'a> {
     residues: Option<Pool>,
     tall: Option<Pool>,
     leading: Option<Pool>,
+    half: Option<Pool>,
     /// The first is for the unit's own exponents; the others are the last ones that were used.
     aimed: Vec<Pool>,
 }
@@ -93,6 +100,7 @@ enum Content {
     Residues,
     Tall,
     Leading,
+    Half,
 }
 
 struct Input {
@@ -110,6 +118,7 @@ impl<'a> Distinguisher<'a> {
             residues: None,
             tall: None,
             leading: None,
+            half: None,
             aimed: Vec::new(),
         }
     }
@@ -141,6 +150,7 @@ impl<'a> Distinguisher<'a> {
         let residues = (self.residues).get_or_insert_with(|| apart(Content::Residues, SEED));
         let tall = (self.tall).get_or_insert_with(|| apart(Content::Tall, TALL_SEED));
         let leading = (self.leading).get_or_insert_with(|| apart(Content::Leading, LEADING_SEED));
+        let half = (self.half).get_or_insert_with(|| apart(Content::Half, HALF_SEED));
         let aimed = self.aimed.last_mut()?;
         (0..tries.div_ceil(PORTION)).find_map(|portion| {
             let pools = [
@@ -149,6 +159,7 @@ impl<'a> Distinguisher<'a> {
                 &mut *residues,
                 &mut *tall,
                 &mut *leading,
+                &mut *half,
             ];
             pools
                 .into_iter()
@@ -266,6 +277,9 @@ impl Pool {
             Content::Residues => cases.extend(self.residues(maker, unit)),
             Content::Tall => {
                 cases.extend((0..TALL).map(|_| tall(maker, &self.focus, &mut self.random)));
+            }
+            Content::Half => {
+                cases.extend((0..HALF).map(|_| half(maker, &self.focus, &mut self.random)));
             }
             Content::Leading => {
                 let make = |_| leading(maker, &self.focus, &mut self.random);

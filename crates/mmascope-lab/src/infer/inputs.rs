@@ -1,5 +1,6 @@
 //! Makes the questions for a device: kinds of inputs, each aimed at some parameters of the model space.
 
+mod half;
 mod large;
 mod leading;
 mod middle;
@@ -12,6 +13,7 @@ use crate::dpa::OperandWords;
 use crate::dpa::schema::{ShownBy, Value};
 use crate::dpa::{Operation, Unit};
 use crate::reveal::Random;
+pub(crate) use half::half;
 use large::{huge, special, zeros};
 pub(crate) use leading::leading;
 use middle::{cancelled, core, tie};

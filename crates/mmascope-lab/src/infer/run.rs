@@ -2,7 +2,7 @@
 
 use super::asker::Asker;
 use super::cpu_limit::CpuLimit;
-use super::inputs::{Focus, Kind, Residues, make, pair, tall};
+use super::inputs::{Focus, Kind, Residues, half, make, pair, tall};
 use super::maker::Maker;
 use super::mirrored::{self, Signs};
 use super::search::Candidate;
@@ -36,6 +36,11 @@ const RESIDUES: (usize, usize) = (100, 2);
 const PAIRS: usize = 120;
 /// The number of first tall sums.
 const TALL: usize = 120;
+/// First inputs of each of four families.
+const IN_FAMILIES: usize = 60;
+/// With this budget all of these first questions are asked; with a smaller one as much fewer of each kind. What the search needs beside
+/// them, mismatches bring.
+const WHOLE_BUDGET: u64 = 8_000;
 /// So many answers that a candidate does not give are asked for again: they may be noise.
 const DOUBTED: usize = 256;
 /// A model that is no row of the catalogue is verified with so many times as many fresh inputs.
@@ -51,8 +56,9 @@ pub(super) struct Run<'a> {
     pub(super) random: Random,
     /// For residues, which take no part in the draws of the others.
     pub(super) residues: Random,
-    /// The same for tall sums.
+    /// The same for tall sums, and for those that a bit far below decides.
     pub(super) tall: Random,
+    pub(super) half: Random,
     pub(super) options: &'a InferenceOptions,
     pub(super) cpu_limit: CpuLimit,
     /// Random inputs with which the model at the end was verified.
@@ -84,6 +90,7 @@ impl<'a> Run<'a> {
             random: Random::new(options.seed),
             residues: Random::new(options.seed ^ 0x7e51_d0e5),
             tall: Random::new(options.seed ^ 0x7a11_50f5),
+            half: Random::new(options.seed ^ 0x5a1f_50f5),
             options,
             cpu_limit: CpuLimit::new(options.cpu_limit),
             trials: 0,
@@ -186,6 +193,12 @@ impl<'a> Run<'a> {
         self.no_model(best)
     }
 
+    /// The part of so many first questions that the budget affords.
+    fn share(&self, count: usize) -> usize {
+        let part = self.options.budget.min(WHOLE_BUDGET);
+        (count as u64 * part).div_ceil(WHOLE_BUDGET) as usize
+    }
+
     fn first_questions(&mut self) -> Result<()> {
         let focus = Focus {
             bits: vec![13, 22, 23, 24, 25, 26, 27, 28, 30, 31, 32, 35],
@@ -193,6 +206,7 @@ impl<'a> Run<'a> {
         };
         let mut cases = Vec::new();
         for (kind, count) in QUESTIONS {
+            let count = self.share(count);
             cases.extend((0..count).map(|_| make(&self.maker, kind, &focus, &mut self.random)));
             if kind == Kind::Cancelled {
                 self.core = cases.len();
@@ -207,14 +221,16 @@ impl<'a> Run<'a> {
             Family::Stress,
             Family::Boundary,
         ];
-        self.families(&families, 60, None)?;
-        self.ask_residues(&focus, RESIDUES.0)?;
+        self.families(&families, self.share(IN_FAMILIES), None)?;
+        self.ask_residues(&focus, self.share(RESIDUES.0))?;
         if self.signature.k == 1 {
-            let cases = (0..PAIRS).map(|_| pair(&self.maker, &mut self.residues));
-            let cases = cases.collect();
+            let cases = 0..self.share(PAIRS);
+            let cases = cases
+                .map(|_| pair(&self.maker, &mut self.residues))
+                .collect();
             self.asker.ask(cases)?;
         }
-        self.ask_tall(&focus, TALL)?;
+        self.ask_tall(&focus, self.share(TALL))?;
         Ok(())
     }
 
@@ -313,6 +329,9 @@ impl<'a> Run<'a> {
         places.extend(self.asker.ask(cases)?);
         places.extend(self.ask_residues(&focus, trials / 4)?);
         places.extend(self.ask_tall(&focus, trials / 8)?);
+        let cases = (0..trials / 4).map(|_| half(&self.maker, &focus, &mut self.half));
+        let cases = cases.collect();
+        places.extend(self.asker.ask(cases)?);
         self.trials += places.len() as u64;
         Ok(places
             .into_iter()

@@ -169,10 +169,17 @@ fn close_alone(units: &[&(String, Unit)]) -> usize {
     let (mut found, mut wrong) = (0, Vec::new());
     println!("| unit | arithmetic | found | queries | seconds | result |");
     println!("|---|---|---|---|---|---|");
+    let budget = std::env::var("MMASCOPE_PROVE_BUDGET").ok();
+    let budget = budget.map(|text| text.parse().expect("MMASCOPE_PROVE_BUDGET is a number"));
+    let default = InferenceOptions::default();
+    let options = InferenceOptions {
+        budget: budget.unwrap_or(default.budget),
+        ..default
+    };
     for (name, unit) in units {
         let mut device = ModelDut::new("a black box", unit.clone());
         let begun = busy();
-        let inference = infer(&mut device, None, &InferenceOptions::default()).expect("answers");
+        let inference = infer(&mut device, None, &options).expect("answers");
         let seconds = begun
             .zip(busy())
             .map_or(inference.seconds, |(from, to)| to - from);

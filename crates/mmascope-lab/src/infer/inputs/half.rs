@@ -1,0 +1,163 @@
+//! Makes sums of two terms that lie half between two results but for a bit far below: the alignment may drop it, and then the rounding
+//! sees a tie. Units of one product a step show their bits and their floor nowhere else.
+
+use super::{Focus, between};
+use crate::dpa::OperandWords;
+use crate::exact::Exact;
+use crate::format::Format;
+use crate::infer::maker::{FRACTION, Maker, drawn, fraction};
+use crate::reveal::Random;
+
+/// Attempts at a product that is little more than a power of two.
+const TRIES: usize = 16;
+
+/// A term of the sum.
+#[derive(Clone, Copy, PartialEq)]
+enum Term {
+    Product(usize),
+    C,
+}
+
+impl Term {
+    /// Two of them, the larger one first.
+    fn two(k: usize, random: &mut Random) -> [Self; 2] {
+        let first = random.below(k);
+        let second = (first + 1 + random.below(k)) % k;
+        match random.below(3) {
+            0 => [Self::C, Self::Product(first)],
+            1 if second != first => [Self::Product(first), Self::Product(second)],
+            _ => [Self::Product(first), Self::C],
+        }
+    }
+
+    fn write(self, maker: &Maker, case: &mut OperandWords, number: Exact, random: &mut Random) {
+        match self {
+            Self::Product(k) => maker.product(case, k, number, 0, random),
+            Self::C => maker.set_c(case, number),
+        }
+    }
+}
+
+fn digits(format: &Format) -> i32 {
+    format.float().map_or(0, |float| float.fraction_bits as i32)
+}
+
+/// A number whose fraction has one digit, at this place.
+fn one_digit(negative: bool, exponent: i32, place: i32) -> Exact {
+    let place = place.clamp(1, FRACTION as i32);
+    drawn(negative, exponent, 1 << (FRACTION as i32 - place))
+}
+
+/// A sum that a bit far below decides.
+pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> OperandWords {
+    let mut case = maker.blank();
+    let (low, high) = maker.products();
+    let high = high.min(maker.d.top - 4);
+    let anchor = match random.below(3) {
+        // Where results are subnormal, or nearly so.
+        0 => between(maker.d.lowest, maker.d.normal + 1, random),
+        _ => between(-20, 20, random).clamp(maker.d.normal, high),
+    };
+    let last = (anchor - maker.bits).max(maker.d.lowest);
+    let half = last - 1;
+    let far = match random.below(3) {
+        0 if !focus.bits.is_empty() => {
+            anchor - focus.bits[random.below(focus.bits.len())] - between(-2, 3, random)
+        }
+        1 if !focus.floors.is_empty() => {
+            let bits = match focus.bits.len() {
+                0 => maker.bits,
+                count => focus.bits[random.below(count)],
+            };
+            focus.floors[random.below(focus.floors.len())] - bits - between(-2, 3, random)
+        }
+        _ => half - between(1, 40, random),
+    };
+    let far = far.min(half - 1);
+    let terms = Term::two(maker.signature.k, random);
+    let [negative, other] = [random.below(2) == 0, random.below(2) == 0];
+    if random.below(2) == 0 && ends_in_half(maker, &mut case, terms[0], [anchor, half], random) {
+        terms[1].write(maker, &mut case, Exact::power_of_two(other, far), random);
+        return case;
+    }
+    // Few digits, or as many as the result has.
+    let kept = (1 << FRACTION) - (1 << (FRACTION as i32 - (anchor - last)).max(0));
+    let number = drawn(negative, anchor.max(low), fraction(random) & kept);
+    terms[0].write(maker, &mut case, number, random);
+    match terms[1] {
+        Term::Product(k) if half - far > digits(&maker.signature.a) => {
+            // Halves of the last place, an odd number of them: the product alone may lie between two results.
+            let halves = [1, 1, 3, 5][random.below(4)];
+            let (a, b) = little_more(maker, halves, random);
+            let exponent = half - 1 + halves.ilog2() as i32;
+            maker.product(&mut case, k, drawn(other, exponent, a), b, random);
+        }
+        term => {
+            let small = one_digit(other, half, half - far);
+            term.write(maker, &mut case, small, random);
+        }
+    }
+    case
+}
+
+/// The fractions of two factors from 1 to 2 whose product is a little more than this number times the power of two that brings it to 2
+/// or more, as near as some attempts come.
+fn little_more(maker: &Maker, number: u32, random: &mut Random) -> (u64, u64) {
+    let digits = [&maker.signature.a, &maker.signature.b].map(|format| digits(format) as u32);
+    let [one_a, one_b] = digits.map(|digits| 1_u64 << digits);
+    let wanted = (2 * u128::from(number) * u128::from(one_a) * u128::from(one_b)) >> number.ilog2();
+    let attempts = (0..TRIES).filter_map(|_| {
+        let a = one_a | random.bits() & (one_a - 1) | 1;
+        let b = u64::try_from(wanted.div_ceil(u128::from(a))).ok()?;
+        let more = u128::from(a) * u128::from(b) - wanted;
+        (more > 0 && (one_b..2 * one_b).contains(&b)).then_some((more, a, b))
+    });
+    let best = attempts.min();
+    let fraction = |number: u64, digits: u32| (number & ((1 << digits) - 1)) << (FRACTION - digits);
+    best.map_or((0, 0), |(_, a, b)| {
+        (fraction(a, digits[0]), fraction(b, digits[1]))
+    })
+}
+
+/// Writes a term with a last digit at half of the result's last place; false where its formats have no such number.
+fn ends_in_half(
+    maker: &Maker,
+    case: &mut OperandWords,
+    term: Term,
+    [anchor, half]: [i32; 2],
+    random: &mut Random,
+) -> bool {
+    let count = anchor - half;
+    let (digits_a, digits_b) = (digits(&maker.signature.a), digits(&maker.signature.b));
+    let most = match term {
+        Term::C => digits(&maker.signature.c),
+        Term::Product(_) => digits_a + digits_b,
+    };
+    if !(1..=most.min(FRACTION as i32)).contains(&count) {
+        return false;
+    }
+    // Those of b that a has not.
+    let more = match term {
+        Term::C => 0,
+        Term::Product(_) => (count - digits_a).max(0),
+    };
+    let unit = 1_u64 << (FRACTION as i32 - (count - more));
+    // Two leading zeros leave room for b.
+    let drawn_digits = fraction(random) >> 2;
+    let number = drawn(
+        random.below(2) == 0,
+        anchor,
+        drawn_digits / (2 * unit) * (2 * unit) + unit,
+    );
+    match term {
+        Term::C => maker.set_c(case, number),
+        Term::Product(k) => {
+            let of_b = match more {
+                0 => 0,
+                more => 1 << (FRACTION as i32 - more),
+            };
+            maker.product(case, k, number, of_b, random);
+        }
+    }
+    true
+}
