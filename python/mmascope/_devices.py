@@ -287,7 +287,7 @@ def infer(
     fn, signature, like, batch, arrays, timeout
         As in :func:`probe`.
     budget : int
-        The most queries, 4000 or more.
+        About the most queries, 2000 or more; fewer leave more room for a model that errs on rare inputs.
     seed : int
         Of everything random.
     catalogue : bool

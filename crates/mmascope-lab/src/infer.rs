@@ -68,7 +68,7 @@ use run::{Ending, Run};
 /// The options of an inference.
 #[derive(Clone, Debug)]
 pub struct InferenceOptions {
-    /// The most queries.
+    /// About the most queries: the order of long sums and the last checks may take more. Below 8,000 the first questions are fewer.
     pub budget: u64,
     /// Seed of everything random.
     pub seed: u64,

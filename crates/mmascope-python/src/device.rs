@@ -246,9 +246,9 @@ pub(crate) fn infer(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, Option<[String; 3]>, bool)> {
     let (mut device, raised) = asked.open()?;
-    if budget < 4000 {
+    if budget < 2000 {
         return Err(argument(&format!(
-            "budget = {budget}: 4000 queries or more are needed"
+            "budget = {budget}: 2000 queries or more are needed"
         )));
     }
     // It asks again itself, within the budget.
