@@ -331,12 +331,17 @@ fn bits_beside_c_need_a_sum_that_c_shares() {
         &above,
         &[("bits-products", "24"), ("bits-products-c", ">=25")],
     );
-    // A step of two products has one beside the small one: 1.5 times 1.5 cancels 1.125 of c, which is twice as large.
+    // A step of two products has one beside the small one: 1.75 takes all but a quarter from a c whose exponent is one larger.
     let formats = "a=f16 b=f16 c=f32 d=f32 k=2";
-    let inside = own(formats, "fused L=2 F=24 -> rz f32");
-    says(&inside, &[("bits-products-c", "24")]);
-    let above = own(formats, "fused L=2 F=24 grid=products -> rz f32");
-    says(&above, &[("bits-products-c", ">=25")]);
+    for products in ["", " products=normalised"] {
+        let inside = own(formats, &format!("fused L=2 F=24{products} -> rz f32"));
+        says(&inside, &[("bits-products-c", "24")]);
+        let above = own(
+            formats,
+            &format!("fused L=2 F=24{products} grid=products -> rz f32"),
+        );
+        says(&above, &[("bits-products-c", ">=25")]);
+    }
 }
 
 /// A carry shows that results have the bits which the alignment loses.

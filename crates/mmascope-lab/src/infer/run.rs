@@ -38,8 +38,8 @@ const PAIRS: usize = 120;
 const TALL: usize = 120;
 /// First inputs of each of four families.
 const IN_FAMILIES: usize = 60;
-/// With this budget all of these first questions are asked; with a smaller one as much fewer of each kind. What the search needs beside
-/// them, mismatches bring.
+/// With this budget all of these first questions are asked; with a smaller one, or what is left of one, fewer in proportion. What the
+/// search needs beside them, mismatches bring.
 const WHOLE_BUDGET: u64 = 8_000;
 /// So many answers that a candidate does not give are asked for again: they may be noise.
 const DOUBTED: usize = 256;
@@ -56,8 +56,9 @@ pub(super) struct Run<'a> {
     pub(super) random: Random,
     /// For residues, which take no part in the draws of the others.
     pub(super) residues: Random,
-    /// The same for tall sums, and for those that a bit far below decides.
+    /// The same for tall sums.
     pub(super) tall: Random,
+    /// The same for sums that a bit far below half of the last place decides.
     pub(super) half: Random,
     pub(super) options: &'a InferenceOptions,
     pub(super) cpu_limit: CpuLimit,

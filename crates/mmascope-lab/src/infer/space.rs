@@ -130,9 +130,9 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     let order: Vec<usize> = (0..k).collect();
     for step in [Step::Rounded, Step::Chain(Start::Zero)] {
         for place in [Place::First, Place::Last] {
-            let program = shapes::chained(&signature, step, &order, k.min(1), place);
-            let wide = program.map(|it| widths::wider_than_f32(&it, &signature));
-            kept_wide.extend(wide.into_iter().flatten());
+            let program = shapes::chained(&signature, step, &order, 1, place);
+            let programs = program.map(|it| widths::wider_than_f32(&it, &signature));
+            kept_wide.extend(programs.into_iter().flatten());
         }
     }
     let mut usual = Vec::new();

@@ -26,7 +26,7 @@ pub(crate) fn wider_than_f32(program: &Program, signature: &Signature) -> Vec<Pr
         true => F64,
         false => E11M23,
     };
-    let is_f32 = signature.d == F32;
+    let is_f32 = signature.d.container() == F32;
     let at_the_end = is_f32.then(|| converted_from(program, signature, format));
     let before_c = is_f32
         .then(|| converted_before_c(program, format))

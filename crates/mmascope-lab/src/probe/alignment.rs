@@ -313,7 +313,7 @@ fn with_c(
             {
                 let more = bits + 1;
                 let text = format!(
-                    "the largest product limits them, not c: {bits} bits below it are kept, and {more} below a c twice as large"
+                    "the largest product limits them, not c: {bits} bits below it are kept, and {more} below a c whose exponent is one larger"
                 );
                 bench.conclude(name, 4, title, format!(">={more}"), text);
                 return Ok(Some(found));
@@ -336,8 +336,8 @@ fn with_c(
     Ok(None)
 }
 
-/// Whether a small product stays so many bits below c where c is twice as large as the largest product, by its operands' exponents:
-/// 2^e − 2^(e−1) − 2^(e−1), or where a step has one product beside the small one, 1.125·2^e − (1.5·1.5)·2^(e−1).
+/// Whether a small product stays so many bits below c where c counts by an exponent that is one larger than the largest product's:
+/// 2^e − 2^(e−1) − 2^(e−1), or where a step has one product beside the small one, 2^e − 1.75·2^(e−1), of which 2^(e−3) is left.
 fn stays_beside_c(bench: &mut Bench<'_>, places: &[usize], anchor: i32, j: i32) -> Result<bool> {
     let (half, small) = (anchor - 1, anchor - j);
     let (x, y, z) = match *places {
@@ -345,41 +345,30 @@ fn stays_beside_c(bench: &mut Bench<'_>, places: &[usize], anchor: i32, j: i32) 
         [x, z] => (x, None, z),
         _ => return Ok(false),
     };
-    if !Term::Product(z).reaches(bench, small) {
+    if !Term::Product(x).reaches(bench, half) || !Term::Product(z).reaches(bench, small) {
         return Ok(false);
     }
-    let large = match y {
-        Some(y) if Term::Product(x).reaches(bench, half) => {
-            let mut input = bench.input(format!("2^{anchor} - 2^{half} - 2^{half}"));
-            Term::C.write(bench, &mut input, false, anchor);
-            bench.power(&mut input, x, true, half);
-            bench.power(&mut input, y, true, half);
-            input
-        }
-        None => {
-            let mut input = bench.input(format!("1.125*2^{anchor} - (1.5*1.5)*2^{half}"));
-            let (c, first) = (one_and(false, anchor, 1, 3), half / 2);
-            let a = one_and(true, first, 1, 1);
-            let b = one_and(false, half - first, 1, 1);
-            bench.c(&mut input, c);
-            bench.product(&mut input, x, a, b);
-            let nine = Some(Dyadic::of(&c));
-            if bench.c_of(&input) != nine || bench.product_at(&input, x).map(|it| -&it) != nine {
-                return Ok(false);
-            }
-            input
-        }
-        _ => return Ok(false),
+    let (minus, left) = match y {
+        Some(_) => (format!("2^{half} - 2^{half}"), Dyadic::default()),
+        None => (format!("1.75*2^{half}"), power(false, anchor - 3)),
     };
     let inputs = [false, true].map(|negative| {
         let sign = if negative { "-" } else { "" };
-        let mut input = large.clone();
-        input.what = format!("{}, {sign}2^{small}", large.what);
+        let mut input = bench.input(format!("2^{anchor} - {minus}, {sign}2^{small}"));
+        Term::C.write(bench, &mut input, false, anchor);
+        match y {
+            Some(y) => {
+                bench.power(&mut input, x, true, half);
+                bench.power(&mut input, y, true, half);
+            }
+            None => bench.normal_product(&mut input, x, one_and(true, half, 3, 2)),
+        }
         bench.power(&mut input, z, negative, small);
         input
     });
     let readings = bench.ask(inputs.into())?;
-    Ok(is_exact(&readings, small))
+    let wanted = [false, true].map(|negative| &left + &power(negative, small));
+    Ok(readings.iter().map(Reading::number).eq(wanted.map(Some)))
 }
 
 fn one_rounding(bench: &mut Bench<'_>, name: &'static str, title: &str, products: usize) {

@@ -56,8 +56,9 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
     let anchor = match random.below(3) {
         // Where results are subnormal, or nearly so.
         0 => between(maker.d.lowest, maker.d.normal + 1, random),
-        _ => between(-20, 20, random).clamp(maker.d.normal, high),
+        _ => between(-20, 20, random).clamp(maker.d.normal, high.max(maker.d.normal)),
     };
+    let anchor = anchor.max(low);
     let last = (anchor - maker.bits).max(maker.d.lowest);
     let half = last - 1;
     let far = match random.below(3) {
@@ -82,41 +83,48 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
     }
     // Few digits, or as many as the result has.
     let kept = (1 << FRACTION) - (1 << (FRACTION as i32 - (anchor - last)).max(0));
-    let number = drawn(negative, anchor.max(low), fraction(random) & kept);
+    let number = drawn(negative, anchor, fraction(random) & kept);
     terms[0].write(maker, &mut case, number, random);
-    match terms[1] {
+    // Halves of the last place, an odd number of them: the small term alone may lie between two results.
+    let halves = [1, 1, 3, 5][random.below(4)];
+    let product = match terms[1] {
         Term::Product(k) if half - far > digits(&maker.signature.a) => {
-            // Halves of the last place, an odd number of them: the product alone may lie between two results.
-            let halves = [1, 1, 3, 5][random.below(4)];
-            let (a, b) = little_more(maker, halves, random);
+            let factors = little_more(maker, halves, far - half, random);
+            factors.map(|factors| (k, factors))
+        }
+        _ => None,
+    };
+    match product {
+        Some((k, [a, b])) => {
             let exponent = half - 1 + halves.ilog2() as i32;
             maker.product(&mut case, k, drawn(other, exponent, a), b, random);
         }
-        term => {
+        None => {
             let small = one_digit(other, half, half - far);
-            term.write(maker, &mut case, small, random);
+            terms[1].write(maker, &mut case, small, random);
         }
     }
     case
 }
 
 /// The fractions of two factors from 1 to 2 whose product is a little more than this number times the power of two that brings it to 2
-/// or more, as near as some attempts come.
-fn little_more(maker: &Maker, number: u32, random: &mut Random) -> (u64, u64) {
+/// or more. Of some attempts it is the one whose excess comes nearest to 2^`excess` for a number of 1.
+fn little_more(maker: &Maker, number: u32, excess: i32, random: &mut Random) -> Option<[u64; 2]> {
     let digits = [&maker.signature.a, &maker.signature.b].map(|format| digits(format) as u32);
     let [one_a, one_b] = digits.map(|digits| 1_u64 << digits);
-    let wanted = (2 * u128::from(number) * u128::from(one_a) * u128::from(one_b)) >> number.ilog2();
+    let two = 2 * u128::from(one_a) * u128::from(one_b);
+    let wanted = (two * u128::from(number)) >> number.ilog2();
+    let place = |more: u128| more.ilog2() as i32 - two.ilog2() as i32 + number.ilog2() as i32;
     let attempts = (0..TRIES).filter_map(|_| {
         let a = one_a | random.bits() & (one_a - 1) | 1;
         let b = u64::try_from(wanted.div_ceil(u128::from(a))).ok()?;
         let more = u128::from(a) * u128::from(b) - wanted;
-        (more > 0 && (one_b..2 * one_b).contains(&b)).then_some((more, a, b))
+        let fits = more > 0 && (one_b..2 * one_b).contains(&b);
+        fits.then(|| ((place(more) - excess).abs(), [a, b]))
     });
-    let best = attempts.min();
-    let fraction = |number: u64, digits: u32| (number & ((1 << digits) - 1)) << (FRACTION - digits);
-    best.map_or((0, 0), |(_, a, b)| {
-        (fraction(a, digits[0]), fraction(b, digits[1]))
-    })
+    let (_, factors) = attempts.min()?;
+    let fraction = |at: usize| (factors[at] & ((1 << digits[at]) - 1)) << (FRACTION - digits[at]);
+    Some([fraction(0), fraction(1)])
 }
 
 /// Writes a term with a last digit at half of the result's last place; false where its formats have no such number.

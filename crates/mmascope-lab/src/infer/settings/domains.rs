@@ -108,11 +108,10 @@ fn searched() -> impl Iterator<Item = &'static Parameter> {
     PARAMETERS.iter().filter(alone).copied()
 }
 
-/// When a result counts as subnormal; the program's own way is the first.
+/// When a result counts as subnormal. The way that the usual programs have comes first; a row of the catalogue may have the third.
 fn tininess(program: &Program) -> Vec<Setting> {
     let unbounded = |statement: &Statement| statement.output.tininess == Tininess::Unbounded;
     let mut ways = [Tininess::After, Tininess::Before, Tininess::Unbounded];
-    // Of a row of the catalogue.
     if program.statements.iter().any(unbounded) {
         ways.rotate_right(1);
     }
