@@ -90,7 +90,8 @@ impl Level {
     }
 
     /// The level in use: what `MMASCOPE_SIMD` says, else the best that is there. Decided once. All have been compared
-    /// with the reference (`docs/measured/kernel-coverage.md`).
+    /// with the reference (`docs/measured/kernel-coverage.md`). Where the crate is compiled without optimisation it is
+    /// [`Level::Scalar`]: there the frames of the kernels for vectors are larger than stacks are.
     ///
     /// # Errors
     /// [`Error::Argument`] or [`Error::Unknown`] when the variable names a level that is unknown or
@@ -104,7 +105,8 @@ impl Level {
     }
 
     fn choose() -> Result<Self> {
-        let best = Self::available().last().unwrap_or(Self::Scalar);
+        let best = Self::available().last().filter(|_| !cfg!(unoptimised));
+        let best = best.unwrap_or(Self::Scalar);
         let Some(asked) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) else {
             return Ok(best);
         };
