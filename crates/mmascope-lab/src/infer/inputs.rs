@@ -8,10 +8,11 @@ mod residues;
 mod small;
 mod tall;
 
-use super::maker::{Maker, drawn, word};
+use super::maker::{FRACTION, Maker, drawn, word};
 use crate::dpa::OperandWords;
 use crate::dpa::schema::{ShownBy, Value};
 use crate::dpa::{Operation, Unit};
+use crate::format::Format;
 use crate::reveal::Random;
 pub(crate) use half::half;
 use large::{huge, special, zeros};
@@ -125,6 +126,12 @@ pub(crate) fn make(maker: &Maker, kind: Kind, focus: &Focus, random: &mut Random
 /// A number of `from ..= to`.
 fn between(from: i32, to: i32, random: &mut Random) -> i32 {
     from + random.below((to - from).max(0) as usize + 1) as i32
+}
+
+/// The fraction bits of a format, at most those that [`drawn`] takes.
+fn kept(format: &Format) -> i32 {
+    let bits = format.float().map_or(0, |float| float.fraction_bits);
+    bits.min(FRACTION) as i32
 }
 
 /// Some places of k: a run, scattered ones, or all.

@@ -124,20 +124,12 @@ fn one_multiply_add_in_double_is_found() {
 /// Results so narrow that their whole range is some numbers: every kind of question can be made for them.
 #[test]
 fn units_of_four_and_six_bits_are_asked() {
-    for formats in [
-        "a=e2m1 b=e2m1 c=e2m1 d=e2m1 k=4",
-        "a=e2m3 b=e2m1 c=f32 d=e2m3 k=2",
-        "a=e3m2 b=e3m2 c=e3m2 d=e3m2 k=1",
+    for (formats, d) in [
+        ("a=e2m1 b=e2m1 c=e2m1 d=e2m1 k=4", "e2m1"),
+        ("a=e2m3 b=e2m1 c=f32 d=e2m3 k=2", "e2m3"),
+        ("a=e3m2 b=e3m2 c=e3m2 d=e3m2 k=1", "e3m2"),
     ] {
-        let program = "fused L=1 F=exact -> rne ";
-        let d: String = formats
-            .split("d=")
-            .nth(1)
-            .unwrap_or("")
-            .split(' ')
-            .take(1)
-            .collect();
-        let mut device = ModelDut::new("a black box", own(formats, &format!("{program}{d}")));
-        found(formats, &mut device);
+        let unit = own(formats, &format!("fused L=1 F=exact -> rne {d}"));
+        found(formats, &mut ModelDut::new("a black box", unit));
     }
 }

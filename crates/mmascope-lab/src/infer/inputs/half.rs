@@ -1,10 +1,9 @@
 //! Makes sums of two terms that lie half between two results but for a bit far below: the alignment may drop it, and then the rounding
-//! sees a tie. Units of one product a step show their bits and their floor nowhere else.
+//! sees a tie. Units of one product a step hardly show their bits and their floor elsewhere.
 
-use super::{Focus, between};
+use super::{Focus, between, kept};
 use crate::dpa::OperandWords;
 use crate::exact::Exact;
-use crate::format::Format;
 use crate::infer::maker::{FRACTION, Maker, drawn, fraction};
 use crate::reveal::Random;
 
@@ -12,7 +11,7 @@ use crate::reveal::Random;
 const TRIES: usize = 16;
 
 /// A term of the sum.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum Term {
     Product(usize),
     C,
@@ -36,10 +35,6 @@ impl Term {
             Self::C => maker.set_c(case, number),
         }
     }
-}
-
-fn digits(format: &Format) -> i32 {
-    format.float().map_or(0, |float| float.fraction_bits as i32)
 }
 
 /// A number whose fraction has one digit, at this place.
@@ -82,13 +77,13 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
         return case;
     }
     // Few digits, or as many as the result has.
-    let kept = (1 << FRACTION) - (1 << (FRACTION as i32 - (anchor - last)).max(0));
-    let number = drawn(negative, anchor, fraction(random) & kept);
+    let digits = (1 << FRACTION) - (1 << (FRACTION as i32 - (anchor - last)).max(0));
+    let number = drawn(negative, anchor, fraction(random) & digits);
     terms[0].write(maker, &mut case, number, random);
     // Halves of the last place, an odd number of them: the small term alone may lie between two results.
     let halves = [1, 1, 3, 5][random.below(4)];
     let product = match terms[1] {
-        Term::Product(k) if half - far > digits(&maker.signature.a) => {
+        Term::Product(k) if half - far > kept(&maker.signature.a) => {
             let factors = little_more(maker, halves, far - half, random);
             factors.map(|factors| (k, factors))
         }
@@ -110,7 +105,7 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
 /// The fractions of two factors from 1 to 2 whose product is a little more than this number times the power of two that brings it to 2
 /// or more. Of some attempts it is the one whose excess comes nearest to 2^`excess` for a number of 1.
 fn little_more(maker: &Maker, number: u32, excess: i32, random: &mut Random) -> Option<[u64; 2]> {
-    let digits = [&maker.signature.a, &maker.signature.b].map(|format| digits(format) as u32);
+    let digits = [&maker.signature.a, &maker.signature.b].map(|format| kept(format) as u32);
     let [one_a, one_b] = digits.map(|digits| 1_u64 << digits);
     let two = 2 * u128::from(one_a) * u128::from(one_b);
     let wanted = (two * u128::from(number)) >> number.ilog2();
@@ -136,9 +131,9 @@ fn ends_in_half(
     random: &mut Random,
 ) -> bool {
     let count = anchor - half;
-    let (digits_a, digits_b) = (digits(&maker.signature.a), digits(&maker.signature.b));
+    let (digits_a, digits_b) = (kept(&maker.signature.a), kept(&maker.signature.b));
     let most = match term {
-        Term::C => digits(&maker.signature.c),
+        Term::C => kept(&maker.signature.c),
         Term::Product(_) => digits_a + digits_b,
     };
     if !(1..=most.min(FRACTION as i32)).contains(&count) {

@@ -7,7 +7,7 @@
 //! Where no floor holds the alignment, sums below the smallest normal result do the same: F2 counts from that result's
 //! exponent there.
 
-use super::{Focus, between};
+use super::{Focus, between, kept};
 use crate::dpa::OperandWords;
 use crate::format::Format;
 use crate::infer::maker::{FRACTION, Maker, drawn};
@@ -17,12 +17,6 @@ use crate::reveal::Random;
 const HALF: u64 = 1 << (FRACTION - 1);
 /// Every bit of a fraction.
 const ONES: u64 = (1 << FRACTION) - 1;
-
-/// The fraction bits of a format, at most those that [`drawn`] takes.
-fn kept(format: &Format) -> i32 {
-    let bits = format.float().map_or(0, |float| float.fraction_bits);
-    bits.min(FRACTION) as i32
-}
 
 /// A tall sum, or one far below the normal results.
 pub(crate) fn tall(maker: &Maker, focus: &Focus, random: &mut Random) -> OperandWords {
