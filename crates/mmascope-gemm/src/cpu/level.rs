@@ -90,8 +90,8 @@ impl Level {
     }
 
     /// The level in use: what `MMASCOPE_SIMD` says, else the best that is there. Decided once. All have been compared
-    /// with the reference (`docs/measured/kernel-coverage.md`). Where the crate is compiled without optimisation it is
-    /// [`Level::Scalar`]: there the frames of the kernels for vectors are larger than stacks are.
+    /// with the reference (`docs/measured/kernel-coverage.md`). Where the crate is compiled without optimisation, the
+    /// variable alone chooses another than [`Level::Scalar`]: the frames of the kernels for AVX-512 are larger than stacks are there.
     ///
     /// # Errors
     /// [`Error::Argument`] or [`Error::Unknown`] when the variable names a level that is unknown or
