@@ -16,18 +16,20 @@
 mod brute;
 mod counts;
 mod device;
-mod double;
+mod guess;
+mod levels;
 mod meter;
 mod naming;
 mod nature;
-mod pairs;
 mod random;
 mod range;
 mod replay;
 mod report;
 mod rows;
+mod search;
 mod sets;
 mod slice;
+mod steps;
 mod subject;
 mod types;
 mod verify;
@@ -265,22 +267,25 @@ fn see(
     let mut notes = Vec::new();
     let is_pivot = options.algorithm == Algorithm::Pivot;
     let narrow = is_pivot && !meter.counts_all();
-    let made = double::Double::of(meter).filter(|_| is_pivot && !narrow && leaves > 3);
+    let made = levels::Levels::of(meter).filter(|_| is_pivot && !narrow && leaves > 3);
     let works = match made.map(|made| made.works(meter)) {
         Some(Err(Trouble::Subject(error))) => return Err(error.into()),
         Some(Ok(works)) => works,
         _ => false,
     };
-    let double = made.filter(|_| works);
+    let levels = made.filter(|_| works);
     let before = meter.counts();
     // A tree is believed only when it foretells other masked inputs.
     let mut checked = Err(Trouble::no_tree(String::new()));
-    if let Some(double) = double {
-        let tree = pairs::by_pairs(meter, &double, random);
+    if let Some(levels) = levels {
+        let tree = search::by_levels(meter, levels, random);
         meter.found_since(before);
-        checked = nature::believed(meter, tree, options.verify, random);
+        checked = nature::believed(meter, tree, options.verify, random).and_then(|tree| {
+            steps::are_rounded(meter, &tree, levels.bits)?;
+            Ok(tree)
+        });
     }
-    // Two pairs of masks need sums in their own format, rounded to nearest; one pair does not.
+    // Several pairs of masks need sums in their own format, rounded to nearest; one pair does not.
     if let Err(Trouble::NoTree(_)) = checked {
         let tree = match options.algorithm {
             Algorithm::Naive => brute::naive(meter, random),

@@ -81,16 +81,16 @@ pub(super) struct Task {
     pub(super) outer: Option<usize>,
     /// The count of the node where it did; all leaves where there is none.
     pub(super) joined: usize,
-    groups: Vec<Group>,
+    pub(super) groups: Vec<Group>,
 }
 
 /// Leaves that meet the pivot in the same node.
-struct Group {
-    count: usize,
-    size: usize,
+pub(super) struct Group {
+    pub(super) count: usize,
+    pub(super) size: usize,
     /// The task that finds their order; a single leaf needs none.
-    task: Option<usize>,
-    leaf: usize,
+    pub(super) task: Option<usize>,
+    pub(super) leaf: usize,
 }
 
 impl Task {
@@ -115,17 +115,19 @@ impl Task {
         ]
     }
 
-    /// Whether a tree has these counts of the set's other leaves: each node has all leaves that met the pivot before, and only
-    /// the last may reach beyond the set.
-    pub(super) fn fits(&self, found: &[(usize, usize)]) -> bool {
+    /// The largest of these counts of the set's other leaves up to which a tree has them: each node has all leaves that met the pivot
+    /// before, and only the last may reach beyond the set.
+    pub(super) fn fitting(&self, found: &[(usize, usize)]) -> usize {
         let mut counts: Vec<usize> = found.iter().map(|&(_, count)| count).collect();
         counts.sort_unstable();
         let mut size = 1;
-        counts.chunk_by(|left, right| left == right).all(|same| {
+        let fits = |same: &&[usize]| {
             size += same.len();
             let reaches_beyond = size == self.size && self.outer.is_some();
             same[0] == size || reaches_beyond && same[0] == self.joined
-        })
+        };
+        let groups = counts.chunk_by(|left, right| left == right);
+        groups.take_while(fits).last().map_or(0, |same| same[0])
     }
 
     /// Groups the leaves of a task by their counts. Gives the new tasks, which find the order of groups of several.

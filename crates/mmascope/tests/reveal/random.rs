@@ -34,7 +34,7 @@ fn found(tree: &Tree, algorithm: Algorithm, seed: u64) -> Tree {
 fn check(tree: &Tree, algorithms: &[Algorithm], seed: u64) {
     for &algorithm in algorithms {
         let found = found(tree, algorithm, seed);
-        assert_eq!(found, *tree, "{algorithm:?}: {:?}", found.difference(tree));
+        assert!(found == *tree, "{algorithm:?}: {found} for {tree}");
     }
 }
 
@@ -194,31 +194,25 @@ fn cost(subject: &mut Simulated, algorithm: Algorithm) -> u64 {
     report.measurements
 }
 
-/// Orders of libraries: inputs with two pairs of masks, one for each of two parts, are fewer than those with one.
+/// Orders of libraries: inputs with several pairs of masks are fewer than those with one.
 #[test]
 fn fewer_inputs_than_fprev() {
     let mut worst = 0.0_f64;
     for leaves in (4..40).chain([64, 100, 128, 256, 500, 1000, 2047]) {
         let ascending: Vec<usize> = (0..leaves).collect();
+        let descending: Vec<usize> = (0..leaves).rev().collect();
         let mut builder = Builder::new(leaves);
         let root = pairwise(&mut builder, ascending.clone());
         let balanced = builder.build(root).expect("every leaf stands once");
         let lanes = [2, 4, 8, 16, 32, 64].into_iter();
         let lanes = lanes.filter(|ways| 2 * ways <= leaves);
-        let mut trees: Vec<(Tree, bool)> = lanes
-            .map(|ways| (strided(leaves, ways), ways > 2 && leaves > 15))
-            .collect();
-        trees.extend([(chain(&ascending), false), (balanced, leaves > 7)]);
-        for (tree, has_parts) in trees {
+        let mut trees: Vec<Tree> = lanes.map(|ways| strided(leaves, ways)).collect();
+        trees.extend([chain(&ascending), chain(&descending), balanced]);
+        for tree in trees {
             let ours = cost(&mut Simulated::new(tree.clone()), Algorithm::Pivot);
             let fprev = cost(&mut Simulated::new(tree.clone()), Algorithm::Fprev);
             worst = worst.max(ours as f64 / fprev as f64);
-            // Where no two parts of a tree are looked at together, there is nothing to save.
-            let is_less = match has_parts {
-                true => ours < fprev,
-                false => ours <= fprev + 1,
-            };
-            assert!(is_less, "{ours}, FPRev {fprev}: {tree}");
+            assert!(ours < fprev, "{ours}, FPRev {fprev}: {tree}");
         }
     }
     println!("at most {worst:.2} of FPRev's inputs");
@@ -268,11 +262,11 @@ fn other_sums_than_masks_take_them_for() {
             };
             let other = reveal(&mut subject, &with_one_pair).expect("a simulated subject");
             if is_binary || !truncates && report.holds() && other.tree == tree {
-                assert_eq!(
-                    report.tree,
-                    tree,
-                    "{bits} bits, truncates: {truncates}: {}",
-                    report.verdict()
+                assert!(
+                    report.tree == tree,
+                    "{bits} bits, truncates: {truncates}: {}: {} for {tree}",
+                    report.verdict(),
+                    report.tree
                 );
             }
         }
