@@ -43,24 +43,6 @@ pub struct Blas {
     _library: Library,
 }
 
-/// Masks of a choice. Operands with few exponents have two: first units that are subnormal, so that masks absorb many of
-/// them in sums of f32, then normal ones, for what makes subnormal numbers 0.
-pub(super) fn masks_of(operands: Format, results: Format, choice: usize) -> Masks {
-    let masks = Masks::between(operands, results);
-    match choice + 1 < choices_of(operands) {
-        true => masks.with_least_unit(operands),
-        false => masks,
-    }
-}
-
-/// The number of choices.
-pub(super) fn choices_of(operands: Format) -> usize {
-    let is_narrow = operands
-        .float()
-        .is_some_and(|float| float.exponent_bits < 8);
-    1 + usize::from(is_narrow)
-}
-
 /// How OpenBLAS says its threads, under the names that NumPy and SciPy build it with too.
 const OPENBLAS_THREADS: [&[u8]; 4] = [
     b"openblas_get_num_threads\0",
@@ -145,7 +127,7 @@ impl Blas {
             n,
             function,
             threads,
-            masks: masks_of(known.operands, known.format, 0),
+            masks: Masks::choice(known.operands, known.format, 0),
             _library: library,
         };
         blas.used_rows = (0..blas.rows()).collect();
@@ -521,11 +503,11 @@ impl Summation for Blas {
     }
 
     fn choices(&self) -> usize {
-        choices_of(self.symbol.operands)
+        Masks::choices(self.symbol.operands)
     }
 
     fn choose(&mut self, choice: usize) {
-        self.masks = masks_of(self.symbol.operands, self.symbol.format, choice);
+        self.masks = Masks::choice(self.symbol.operands, self.symbol.format, choice);
     }
 
     fn measure(&mut self, units: &[f64], queries: &[Query]) -> Result<Vec<f64>> {

@@ -205,7 +205,7 @@ impl Summation for BlasProcess {
     }
 
     fn masks(&self) -> Masks {
-        blas::masks_of(self.operands, self.format, self.choice)
+        Masks::choice(self.operands, self.format, self.choice)
     }
 
     fn random_term(&self, _leaf: usize, bits: u64) -> Term {
@@ -213,7 +213,7 @@ impl Summation for BlasProcess {
     }
 
     fn choices(&self) -> usize {
-        blas::choices_of(self.operands)
+        Masks::choices(self.operands)
     }
 
     fn choose(&mut self, choice: usize) {

@@ -5,13 +5,16 @@ use super::random::Random;
 use super::{Trouble, sets::Forest};
 use crate::tree::Tree;
 
+/// Sets of no more leaves are measured from their first leaf, whatever that shows.
+const FEW: usize = 7;
+
 /// The leaf that is measured against the others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pivot {
     /// FPRev's choice: the smallest.
     Smallest,
-    /// The first or last leaf when it is added to its neighbour first, else a random one: few
-    /// measurements for sequential orders of either direction and for every balanced one.
+    /// The smallest; where a set shrank by little, the first or last leaf when it is added to its neighbour first, else a
+    /// random one: few measurements for sequential orders of either direction and for every balanced one.
     Chosen,
 }
 
@@ -115,6 +118,12 @@ impl Task {
         ]
     }
 
+    /// Whether the task before, of so many leaves, lost only a few to reach this one: a leaf less again and again would take as
+    /// many inputs as there are pairs. Of a few leaves, that is little.
+    pub(super) fn is_stuck_after(&self, size: usize) -> bool {
+        self.size > FEW && self.size + 2 + size / 16 > size
+    }
+
     /// The largest of these counts of the set's other leaves up to which a tree has them: each node has all leaves that met the pivot
     /// before, and only the last may reach beyond the set.
     pub(super) fn fitting(&self, found: &[(usize, usize)]) -> usize {
@@ -178,54 +187,55 @@ pub(super) fn by_pivot(
     let leaves = meter.subject.leaves();
     let mut tasks = vec![Task::root(leaves)];
     let mut pending = vec![0];
+    let mut stuck = Vec::new();
     while !pending.is_empty() {
-        let known = choose_pivots(meter, &mut tasks, &pending, choice, narrow, random)?;
+        let probed: &[usize] = match choice {
+            Pivot::Smallest => &[],
+            Pivot::Chosen => &stuck,
+        };
+        let mut known = choose_pivots(meter, &mut tasks, probed, narrow, random)?;
         let pairs: Vec<Vec<(usize, usize)>> = pending
             .iter()
-            .map(|&task| pairs_of(&tasks[task], known[&task]))
+            .map(|&task| pairs_of(&tasks[task], known.get(&task).copied()))
             .collect();
         let counts = counts(meter, &tasks, &pending, &pairs, narrow)?;
+        stuck.clear();
         let mut next = Vec::new();
         for ((&number, pairs), counts) in pending.iter().zip(&pairs).zip(counts) {
             let found = pairs.iter().map(|&(_, leaf)| leaf).zip(counts);
-            let found: Vec<(usize, usize)> = found.chain(known[&number]).collect();
-            next.extend(Task::hand_on(&mut tasks, number, found));
+            let found: Vec<(usize, usize)> = found.chain(known.remove(&number)).collect();
+            let children = Task::hand_on(&mut tasks, number, found);
+            let is_stuck = |&&child: &&usize| tasks[child].is_stuck_after(tasks[number].size);
+            stuck.extend(children.iter().filter(is_stuck).copied());
+            next.extend(children);
         }
         pending = next;
     }
     assemble(meter, &tasks, narrow)
 }
 
-type Known = std::collections::HashMap<usize, Option<(usize, usize)>>;
+/// What is known already of tasks' pivots: a leaf and its count.
+type Known = std::collections::HashMap<usize, (usize, usize)>;
 
-/// Chooses each task's pivot; what a probe measured of it already is kept.
+/// Chooses the pivots of tasks that shrank by little; what a probe measured of them already is kept.
 fn choose_pivots(
     meter: &mut Meter<'_>,
     tasks: &mut [Task],
-    pending: &[usize],
-    choice: Pivot,
+    probed: &[usize],
     narrow: bool,
     random: &mut Random,
 ) -> Result<Known, Trouble> {
-    let mut known: Known = pending.iter().map(|&task| (task, None)).collect();
-    if choice == Pivot::Smallest {
-        return Ok(known);
-    }
-    let probed: Vec<usize> = pending
-        .iter()
-        .copied()
-        .filter(|&task| tasks[task].size > 3)
-        .collect();
+    let mut known = Known::new();
     let probes: Vec<Vec<(usize, usize)>> = probed
         .iter()
         .map(|&task| tasks[task].ends().to_vec())
         .collect();
-    let results = counts(meter, tasks, &probed, &probes, narrow)?;
+    let results = counts(meter, tasks, probed, &probes, narrow)?;
     for ((&task, probes), results) in probed.iter().zip(&probes).zip(results) {
         match results.iter().position(|&count| count == 2) {
             Some(at) => {
                 tasks[task].pivot = probes[at].0;
-                known.insert(task, Some((probes[at].1, 2)));
+                known.insert(task, (probes[at].1, 2));
             }
             None => tasks[task].pivot = tasks[task].set[random.below(tasks[task].size)],
         }

@@ -49,7 +49,7 @@ impl<F: RowFunction> RowSum<F> {
     pub fn new(function: F) -> Self {
         let (rows, leaves) = (function.rows().max(1), function.leaves());
         let mut own = Self {
-            masks: Masks::between(function.operands(), function.results()),
+            masks: Masks::choice(function.operands(), function.results(), 0),
             held: vec![0.0; rows * leaves],
             factors: vec![0.0; leaves],
             function,
@@ -169,6 +169,14 @@ impl<F: RowFunction> Summation for RowSum<F> {
 
     fn masks(&self) -> Masks {
         self.masks
+    }
+
+    fn choices(&self) -> usize {
+        Masks::choices(self.operand_format())
+    }
+
+    fn choose(&mut self, choice: usize) {
+        self.masks = Masks::choice(self.operand_format(), self.format(), choice);
     }
 
     fn random_term(&self, _leaf: usize, bits: u64) -> Term {

@@ -17,8 +17,6 @@ use crate::tree::Tree;
 const MOST_SET: usize = 1 << 11;
 /// Inputs whose leaves are listed at once.
 const MOST_AT_ONCE: usize = 1 << 12;
-/// Sets of no more leaves are measured from their first leaf, whatever that shows.
-const FEW: usize = 7;
 /// Tasks that are tried for a place in an input that has room for smaller ones only.
 const MOST_TRIED: usize = 4;
 
@@ -114,9 +112,7 @@ pub(super) fn by_levels(
                     let children = Task::hand_on(&mut tasks, task, found);
                     let mut guesses = guesses(&tasks, task).into_iter().peekable();
                     next.extend(children.into_iter().map(|child| {
-                        // A leaf less again and again would take as many inputs as there are pairs; of a few, that is little.
-                        let own = tasks[child].size;
-                        let is_stuck = own > FEW && own + 2 + size / 16 > size;
+                        let is_stuck = tasks[child].is_stuck_after(size);
                         let guess = guesses.next_if(|(of, _)| *of == child);
                         (child, is_stuck, guess.map(|(_, shape)| shape))
                     }));

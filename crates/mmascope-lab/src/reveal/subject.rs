@@ -46,13 +46,27 @@ impl Masks {
         }
     }
 
-    /// With units as small as the format has them: its least subnormal number.
+    /// The number of [`Masks::choice`]s.
     #[must_use]
-    pub fn with_least_unit(self, operands: Format) -> Self {
-        let unit = operands.float().map_or(self.unit, |float| {
-            crate::tree::power_of_two(float.emin() - float.fraction_bits as i32)
-        });
-        Self { unit, ..self }
+    pub fn choices(operands: Format) -> usize {
+        let is_narrow = operands
+            .float()
+            .is_some_and(|float| float.exponent_bits < 8);
+        1 + usize::from(is_narrow)
+    }
+
+    /// Masks of a choice. Operands with few exponents have two: first units that are subnormal, so that masks absorb many of
+    /// them in sums of f32, then normal ones, for what makes subnormal numbers 0.
+    #[must_use]
+    pub fn choice(operands: Format, results: Format, choice: usize) -> Self {
+        let masks = Self::between(operands, results);
+        match operands.float() {
+            Some(float) if choice + 1 < Self::choices(operands) => Self {
+                unit: crate::tree::power_of_two(float.emin() - float.fraction_bits as i32),
+                ..masks
+            },
+            _ => masks,
+        }
     }
 
     /// log2(M / u).
