@@ -267,13 +267,12 @@ fn see(
     let mut notes = Vec::new();
     let is_pivot = options.algorithm == Algorithm::Pivot;
     let narrow = is_pivot && !meter.counts_all();
-    let made = levels::Levels::of(meter).filter(|_| is_pivot && !narrow && leaves > 3);
-    let works = match made.map(|made| made.works(meter)) {
+    let has_levels = is_pivot && !narrow && leaves > 3;
+    let levels = match has_levels.then(|| levels::Levels::of(meter)) {
         Some(Err(Trouble::Subject(error))) => return Err(error.into()),
-        Some(Ok(works)) => works,
-        _ => false,
+        Some(Ok(levels)) => levels,
+        _ => None,
     };
-    let levels = made.filter(|_| works);
     let before = meter.counts();
     // A tree is believed only when it foretells other masked inputs.
     let mut checked = Err(Trouble::no_tree(String::new()));

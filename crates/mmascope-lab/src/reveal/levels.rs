@@ -8,10 +8,13 @@
 //! its last bit, of which all parts that it absorbs are together less than 2^-(g+1), so that sums of up to g bits more
 //! absorb them all the same. The parts of all leaves have no more than p bits together, and so have the masks of a leaf
 //! that several pairs share: both are exact. A leaf with masks carries the parts that they do not absorb.
+//!
+//! Where results have fewer bits than sums, p is that of the results for the parts, and that of the sums for the masks. A leaf has no
+//! bits then for masks and parts, so that leaves with masks carry none.
 
 use super::Trouble;
 use super::meter::Meter;
-use super::subject::Query;
+use super::subject::{Masks, Query};
 use crate::format::{F32, F64};
 use crate::tree::{Term, power_of_two};
 
@@ -25,9 +28,12 @@ const MOST_TERMS: usize = 1 << 20;
 /// Two leaves that masks are put on.
 pub(super) type Pair = (usize, usize);
 
-/// The sums of a subject, as wide as they are said to be.
+/// The bits of a subject's sums.
 #[derive(Clone, Copy)]
 pub(super) struct Levels {
+    /// Those of results.
+    counted: i32,
+    /// Those of sums before the last.
     pub(super) bits: i32,
 }
 
@@ -43,32 +49,94 @@ struct Numbers {
     parts: Vec<f64>,
     /// The masks of the levels from 1 on.
     masks: Vec<f64>,
+    /// Whether leaves with masks carry no parts.
+    is_wide: bool,
 }
 
 impl Levels {
-    /// Those of a subject that sums numbers or products of f32 or of f64; `None` for every other.
-    pub(super) fn of(meter: &Meter<'_>) -> Option<Self> {
+    /// Those of a subject that sums numbers or products of f32 or of f64, to nearest, in the format of its results or in f64; `None` for
+    /// every other.
+    pub(super) fn of(meter: &mut Meter<'_>) -> Result<Option<Self>, Trouble> {
         let subject = &meter.subject;
+        let format = subject.format();
         let is_plain = subject.choices() == 1
-            && subject.operand_format() == subject.format()
+            && subject.operand_format() == format
             && (0..subject.leaves()).all(|leaf| subject.is_product(leaf) == subject.products());
-        let is_wide = [F32, F64].contains(&subject.format());
-        let bits = subject.masks().counted.log2() as i32;
-        (is_plain && is_wide && bits >= LEAST_BITS).then_some(Self { bits })
+        let counted = subject.masks().counted.log2() as i32;
+        if !is_plain || ![F32, F64].contains(&format) || counted < LEAST_BITS {
+            return Ok(None);
+        }
+        let double = Masks::of(F64).counted.log2() as i32;
+        let widths: &[i32] = match format == F32 {
+            true => &[counted, double],
+            false => &[counted],
+        };
+        let own = Self {
+            counted,
+            bits: counted,
+        };
+        let leaves = meter.subject.leaves();
+        // As many leaves as there is room for two levels, at most all.
+        let halves = (0..usize::BITS).map(|halvings| leaves >> halvings);
+        let Some(used) = halves.into_iter().find(|&used| own.most(used) > 1) else {
+            return Ok(None);
+        };
+        if used < 3 || !own.are_counted(meter, used)? {
+            return Ok(None);
+        }
+        let mut units = vec![0.0; leaves];
+        units[..used].fill(1.0);
+        // Leaves that are added to each other first have nothing between them, and the last sums may be wider: another pair
+        // is asked then.
+        let powers = (0..usize::BITS).map(|power| 1 << power);
+        let last = used - 1;
+        for x in [last].into_iter().chain(powers.take_while(|&x| x < last)) {
+            let pair = (0, x);
+            let count = meter.absorbed(&units, used, &[pair])?[0];
+            if count == 2 {
+                continue;
+            }
+            let mut below = None;
+            for leaf in [1, 2, x / 2, x - 1, x + 1] {
+                let is_other = leaf > 0 && leaf < used && leaf != x;
+                let query = Query {
+                    plus: Some(0),
+                    minus: Some(x),
+                    only: Some(leaf),
+                };
+                if is_other && (count == used || meter.measure(&units, &[query])?[0] == 0.0) {
+                    below = Some(leaf);
+                    break;
+                }
+            }
+            let Some(below) = below else { continue };
+            for &bits in widths {
+                let levels = Self { bits, ..own };
+                if levels.holds(meter, (used, count), pair, below)? {
+                    return Ok(Some(levels));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether sums have more bits than results.
+    pub(super) fn is_wide(self) -> bool {
+        self.bits > self.counted
     }
 
     /// Pairs that an input with units on so many leaves has room for.
     pub(super) fn most(self, leaves: usize) -> usize {
         let s = needed_bits(leaves);
-        if s >= self.bits {
+        if s >= self.counted {
             return 1;
         }
-        1 + ((self.bits - s) / (s + 2)) as usize
+        1 + ((self.counted - s) / (s + 2)) as usize
     }
 
     fn numbers(self, leaves: usize) -> Numbers {
         let (s, levels) = (needed_bits(leaves), self.most(leaves));
-        let room = (self.bits - s) / (levels as i32 - 1).max(1);
+        let room = (self.counted - s) / (levels as i32 - 1).max(1);
         let step = s + 1 + (room - s - 1).clamp(0, MOST_GUARD);
         let part = |level: usize| power_of_two(step * level as i32);
         Numbers {
@@ -76,94 +144,57 @@ impl Levels {
             masks: (1..=levels)
                 .map(|level| 1.5 * power_of_two(self.bits - 1) * part(level))
                 .collect(),
+            is_wide: self.is_wide(),
         }
     }
 
-    /// Whether masks absorb the parts below their level and keep the others: sums are no wider and no narrower than they are said
-    /// to be, and are rounded to nearest.
-    pub(super) fn works(self, meter: &mut Meter<'_>) -> Result<bool, Trouble> {
-        let leaves = meter.subject.leaves();
-        // As many leaves as there is room for two levels, at most all.
-        let used = (0..=usize::BITS)
-            .filter_map(|halvings| leaves.checked_shr(halvings))
-            .find(|&used| self.most(used) > 1)
-            .unwrap_or(0);
-        if used < 2 {
-            return Ok(false);
-        }
-        let last = used - 1;
-        let mut units = vec![0.0; leaves];
-        units[..used].fill(1.0);
+    /// Whether units on so many leaves are counted.
+    fn are_counted(self, meter: &mut Meter<'_>, used: usize) -> Result<bool, Trouble> {
+        let unit: f64 = self.numbers(used).parts.iter().sum();
+        let products = meter.subject.products();
+        let all = (0..used).map(|leaf| (leaf, term(products, unit)));
+        let whole = meter.evaluate_sparse(term(products, 0.0), &[all.collect()])?[0];
+        Ok(whole == used as f64 * unit)
+    }
+
+    /// Whether masks at a pair of `used` leaves absorb the parts below their level of `count` of them, and keep the others, so that sums
+    /// have as many bits as they are said to have and are rounded to nearest. `below` is one of these leaves.
+    fn holds(
+        self,
+        meter: &mut Meter<'_>,
+        (used, count): (usize, usize),
+        (plus, minus): Pair,
+        below: usize,
+    ) -> Result<bool, Trouble> {
         let numbers = self.numbers(used);
         let unit: f64 = numbers.parts.iter().sum();
         let (light, mask) = (numbers.parts[0], numbers.masks[0]);
+        let kept = unit - light;
+        let (beside, carriers) = match self.is_wide() {
+            true => (0.0, used - 2),
+            false => (kept, used),
+        };
+        // Light parts are so small that chains of them do not show sums of more bits: what these would keep of one unit does.
+        let near = 0.375 * numbers.parts[1];
+        let others = (0..used).filter(|leaf| ![plus, minus].contains(leaf));
+        let units: Vec<(usize, f64)> = others.map(|leaf| (leaf, unit)).collect();
         let products = meter.subject.products();
-        let term = |value: f64| term(products, value);
-        let all = (0..used).map(|leaf| (leaf, term(unit)));
-        let whole = meter.evaluate_sparse(term(0.0), &[all.collect()])?[0];
-        if whole != used as f64 * unit {
-            return Ok(false);
-        }
-        // Leaves that are added to each other first have nothing between them, and the last sums may be wider: another pair
-        // is asked then.
-        let powers = (0..usize::BITS).map(|power| 1 << power);
-        for (p, x) in [last]
-            .into_iter()
-            .chain(powers.take_while(|&x| x < last))
-            .map(|x| (0, x))
-        {
-            let count = meter.absorbed(&units, used, &[(p, x)])?[0];
-            if count == 2 {
-                continue;
-            }
-            let others = || (0..used).filter(|leaf| ![p, x].contains(leaf));
-            let is_lost = |leaf: usize, meter: &mut Meter<'_>| {
-                let query = Query {
-                    plus: Some(p),
-                    minus: Some(x),
-                    only: Some(leaf),
-                };
-                Ok::<_, Trouble>(meter.measure(&units, &[query])?[0] == 0.0)
-            };
-            let Some(below) = (match count == used {
-                true => others().next(),
-                false => {
-                    let near = [1, 2, x / 2, x - 1, x + 1].into_iter();
-                    let mut near = near.filter(|&leaf| others().any(|other| other == leaf));
-                    loop {
-                        match near.next() {
-                            Some(leaf) if !is_lost(leaf, meter)? => {}
-                            found => break found,
-                        }
-                    }
-                }
-            }) else {
-                continue;
-            };
-            // Light parts are so small that chains of them do not show sums of more bits: what these would keep of one unit does.
-            let near = 0.375 * numbers.parts[1];
-            // Toward zero, light parts are lost beside a mask of their own sign alone: masks are exchanged, too.
-            let kept = unit - light;
-            let inputs = [mask, -mask].into_iter().flat_map(|mask| {
-                let masks = |kept: f64| [(p, mask + kept), (x, -mask + kept)];
-                let all: Vec<_> = others()
-                    .map(|leaf| (leaf, unit))
-                    .chain(masks(kept))
-                    .collect();
-                [all, [(below, near)].into_iter().chain(masks(0.0)).collect()]
-            });
-            let as_terms = |input: Vec<(usize, f64)>| {
-                let terms = input.into_iter();
-                terms.map(|(leaf, value)| (leaf, term(value))).collect()
-            };
-            let inputs: Vec<Vec<(usize, Term)>> = inputs.map(as_terms).collect();
-            let results = meter.evaluate_sparse(term(0.0), &inputs)?;
-            let expected = used as f64 * kept + (used - count) as f64 * light;
-            if results == [expected, 0.0, expected, 0.0] {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        // Toward zero, light parts are lost beside a mask of their own sign alone: masks are exchanged, too.
+        let inputs = [mask, -mask].into_iter().flat_map(|mask| {
+            let masks = |beside| [(plus, mask + beside), (minus, -mask + beside)];
+            let all = [&units, masks(beside).as_slice()].concat();
+            [all, [[(below, near)].as_slice(), &masks(0.0)].concat()]
+        });
+        let as_terms = |input: Vec<(usize, f64)>| {
+            let terms = input.into_iter();
+            terms
+                .map(|(leaf, value)| (leaf, term(products, value)))
+                .collect()
+        };
+        let inputs: Vec<Vec<(usize, Term)>> = inputs.map(as_terms).collect();
+        let results = meter.evaluate_sparse(term(products, 0.0), &inputs)?;
+        let expected = carriers as f64 * kept + (used - count) as f64 * light;
+        Ok(results == [expected, 0.0, expected, 0.0])
     }
 
     /// For every pair of each input: how many of the leaves with units it absorbs together with the pairs before it. `None` where the
@@ -204,10 +235,8 @@ impl Levels {
                 for ((&at, numbers), result) in part.iter().zip(&numbers).zip(results) {
                     let total = inputs[at].support.as_ref().map_or(leaves, Vec::len);
                     let numbers = numbers.as_ref().unwrap_or(&everywhere);
-                    found[at] = numbers.read(total, result).map(|mut counts| {
-                        counts.truncate(inputs[at].pairs.len());
-                        counts
-                    });
+                    let counts = numbers.read(total, result);
+                    found[at] = counts.and_then(|counts| inputs[at].unions(counts, self.is_wide()));
                 }
             }
         }
@@ -245,8 +274,42 @@ impl Masked {
         let units = self.support.iter().flatten().copied();
         let units = units.filter(|leaf| !is_masked(leaf));
         let parts = |level: usize| numbers.parts[level..].iter().sum::<f64>();
-        let masks = (masked.iter()).map(|&(leaf, mask, level)| (leaf, mask + parts(level)));
+        let masks = masked
+            .iter()
+            .map(|&(leaf, mask, level)| match numbers.is_wide {
+                true => (leaf, mask),
+                false => (leaf, mask + parts(level)),
+            });
         units.map(|leaf| (leaf, unit)).chain(masks).collect()
+    }
+}
+
+impl Masked {
+    /// What each pair absorbs together with those before, from the leaves that have no part of its level in the result. Leaves
+    /// with smaller masks have none where they carry none: they are taken to be elsewhere, which is so where later pairs absorb more.
+    fn unions(&self, mut counts: Vec<usize>, is_wide: bool) -> Option<Vec<usize>> {
+        counts.truncate(self.pairs.len());
+        if !is_wide {
+            return Some(counts);
+        }
+        let mut elsewhere = 0;
+        for at in (1..counts.len()).rev() {
+            let count = counts[at];
+            counts[at] = count.checked_sub(elsewhere)?;
+            if counts[at - 1] == count {
+                return None;
+            }
+            let (plus, minus) = self.pairs[at];
+            let before = || self.pairs[..at].iter();
+            let is_new = |leaf: usize| !before().any(|&(p, x)| leaf == p || leaf == x);
+            elsewhere += [plus, minus]
+                .into_iter()
+                .filter(|&leaf| is_new(leaf))
+                .count();
+        }
+        let first = counts.first_mut()?;
+        *first = first.checked_sub(elsewhere)?;
+        Some(counts)
     }
 }
 

@@ -76,12 +76,17 @@ pub(super) fn by_levels(
     let leaves = meter.subject.leaves();
     let mut tasks = vec![Task::root(leaves)];
     let mut next: Vec<(usize, bool, Option<Shape>)> = vec![(0, false, None)];
+    let mut trust = match levels.is_wide() {
+        true => Trust::Untried,
+        false => Trust::Always,
+    };
     while !next.is_empty() {
         let open = std::mem::take(&mut next).into_iter();
         let open = open.map(|(task, is_stuck, shape)| Open::new(task, is_stuck, shape));
         let mut search = Search {
             levels,
             leaves,
+            trust,
             open: open.collect(),
             tasks: &mut tasks,
         };
@@ -95,6 +100,7 @@ pub(super) fn by_levels(
             search.go_on(random);
         }
         search.ask_again(meter)?;
+        trust = search.trust;
         for Open {
             task,
             is_stuck,
@@ -207,10 +213,21 @@ impl Open {
     }
 }
 
+/// Whether several pairs share an input.
+#[derive(Clone, Copy, PartialEq)]
+enum Trust {
+    Always,
+    /// Results may make no sense: a single input shows whether they do.
+    Untried,
+    Tried,
+    Never,
+}
+
 /// A level of the search.
 struct Search<'a> {
     levels: Levels,
     leaves: usize,
+    trust: Trust,
     tasks: &'a mut Vec<Task>,
     open: Vec<Open>,
 }
@@ -301,6 +318,7 @@ impl Search<'_> {
     /// Pairs that an input of tasks with so many leaves has room for.
     fn room(&self, size: usize) -> usize {
         match self.is_part(size) {
+            _ if self.trust == Trust::Never => 1,
             true => self.levels.most(size),
             false => self.levels.most(self.leaves),
         }
@@ -349,6 +367,9 @@ impl Search<'_> {
             inputs.push(input);
             waiting.extend(chosen.into_iter().filter(|&(left, _)| left > 0));
             waiting.extend(tried);
+            if self.trust == Trust::Untried && inputs.last().is_some_and(|input| input.len() > 1) {
+                break;
+            }
         }
         inputs
     }
@@ -371,6 +392,11 @@ impl Search<'_> {
             for ((input, masked), unions) in part.iter().zip(&masked).zip(found) {
                 let is_everywhere = masked.support.is_none();
                 let read = unions.is_some_and(|unions| self.read(input, &unions, is_everywhere));
+                self.trust = match (self.trust, read) {
+                    (Trust::Always, _) => Trust::Always,
+                    (Trust::Untried | Trust::Tried, true) => Trust::Tried,
+                    _ => Trust::Never,
+                };
                 for &(at, ask) in input.iter().filter(|_| !read) {
                     self.open[at].asks[ask].is_alone = true;
                 }
