@@ -173,7 +173,7 @@ impl Open {
     }
 
     /// Threads of what is not known. Those of a row that stand side by side in an input are far from each other in the row.
-    fn spread(&mut self, most: usize) {
+    fn spread(&mut self, levels: Levels, leaves: usize) {
         let asks = &self.asks;
         let is_unknown = |at: &usize| asks[*at].count.is_none();
         self.threads = match &self.goal {
@@ -184,7 +184,9 @@ impl Open {
                 .collect(),
             Goal::End(_) | Goal::Row => {
                 let unknown: Vec<usize> = (0..asks.len()).filter(is_unknown).collect();
-                let part = unknown.len().div_ceil(most).max(1);
+                // Where leaves with masks carry no units, another leaf between them does.
+                let least = if levels.is_wide() { 2 } else { 1 };
+                let part = unknown.len().div_ceil(levels.most(leaves)).max(least);
                 let parts = unknown.chunks(part);
                 parts.map(|part| part.iter().copied().collect()).collect()
             }
@@ -240,18 +242,18 @@ impl Search<'_> {
     /// The first asks. The pivot is the first leaf of a set, unless the set shrank by little. Of a guess, the least and
     /// the largest node of its longest sequence come first: a wrong one costs little.
     fn start(&mut self) {
-        let most = self.levels.most(self.leaves);
+        let (levels, leaves) = (self.levels, self.leaves);
         for one in &mut self.open {
             let task = &mut self.tasks[one.task];
             match &one.goal {
                 Goal::Row => {
                     task.pivot = task.set[0];
                     one.row(task.pivot, task.set[1..].to_vec(), None);
-                    one.spread(most);
+                    one.spread(levels, leaves);
                 }
                 Goal::End(end) => {
                     one.asks = vec![Ask::of(task.ends()[*end])];
-                    one.spread(most);
+                    one.spread(levels, leaves);
                 }
                 Goal::Guess { sequences, .. } => {
                     let longest = sequences.iter().map(Vec::as_slice).next();
@@ -267,7 +269,7 @@ impl Search<'_> {
 
     /// What is asked next, by the answers so far.
     fn go_on(&mut self, random: &mut Random) {
-        let most = self.levels.most(self.leaves);
+        let (levels, leaves) = (self.levels, self.leaves);
         for one in &mut self.open {
             let task = &mut self.tasks[one.task];
             match &mut one.goal {
@@ -289,7 +291,7 @@ impl Search<'_> {
                             (0, _) => {
                                 one.goal = Goal::End(1);
                                 one.asks = vec![Ask::of(task.ends()[1])];
-                                one.spread(most);
+                                one.spread(levels, leaves);
                                 continue;
                             }
                             _ => task.pivot = task.set[random.below(task.size)],
@@ -301,7 +303,7 @@ impl Search<'_> {
                     }
                 }
             }
-            one.spread(most);
+            one.spread(levels, leaves);
         }
     }
 
