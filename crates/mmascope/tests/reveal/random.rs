@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::simulated::{Random, Simulated, chain, pairwise, permuted, strided};
-use mmascope::reveal::{Algorithm, RevealOptions, SliceSum, reveal};
+use mmascope::reveal::{Algorithm, RevealOptions, SliceSum, Summation, reveal};
 use mmascope::tree::{Builder, Tree};
 
 const LARGE: [Algorithm; 5] = [
@@ -216,6 +216,55 @@ fn fewer_inputs_than_fprev() {
         }
     }
     println!("at most {worst:.2} of FPRev's inputs");
+}
+
+/// Sums of f64, and sums of f32 that are kept in f64, in a sequence, in lanes, and in pairs.
+#[test]
+fn fewer_inputs_for_sums_in_double() {
+    fn measured(subject: &mut dyn Summation) -> [(u64, Tree); 2] {
+        [Algorithm::Pivot, Algorithm::Fprev].map(|algorithm| {
+            let options = RevealOptions {
+                algorithm,
+                verify: false,
+                ..RevealOptions::default()
+            };
+            let report = reveal(subject, &options).expect("a function");
+            (report.measurements, report.tree)
+        })
+    }
+    fn lanes(x: &[f64]) -> f64 {
+        let mut sums = [0.0; 4];
+        for (at, x) in x.iter().enumerate() {
+            sums[at % 4] += x;
+        }
+        (sums[0] + sums[1]) + (sums[2] + sums[3])
+    }
+    fn halves(x: &[f64]) -> f64 {
+        match x.len() {
+            1 => x[0],
+            n => halves(&x[..n / 2]) + halves(&x[n / 2..]),
+        }
+    }
+    let sequence = |x: &[f64]| x.iter().fold(0.0, |sum, x| sum + x);
+    let orders: [(fn(&[f64]) -> f64, u64); 3] = [(sequence, 0), (lanes, 2), (halves, 2)];
+    for leaves in (4..20).chain([31, 64, 100, 300]) {
+        for (order, more) in orders {
+            let in_double = SliceSum::new("in f64", leaves, move |x: &[f32]| {
+                let x: Vec<f64> = x.iter().map(|&x| f64::from(x)).collect();
+                order(&x) as f32
+            });
+            let double = SliceSum::new("f64", leaves, order);
+            let subjects: [Box<dyn Summation>; 2] = [Box::new(double), Box::new(in_double)];
+            for mut subject in subjects {
+                let [(ours, tree), (fprev, other)] = measured(&mut *subject);
+                let name = subject.name();
+                assert!(tree == other, "{name}: {tree}, FPRev {other}");
+                // A single result that makes no sense, and pairs are asked one by one where sums are wider.
+                let more = if name == "f64" { 0 } else { more };
+                assert!(ours < fprev + more, "{ours}, FPRev {fprev}: {name}: {tree}");
+            }
+        }
+    }
 }
 
 /// More leaves than an f32 counts with two parts a unit: smaller sets of them have room.
