@@ -221,6 +221,7 @@ fn fewer_inputs_than_fprev() {
 /// Sums of f64, and sums of f32 that are kept in f64, in a sequence, in lanes, and in pairs.
 #[test]
 fn fewer_inputs_for_sums_in_double() {
+    type Order = fn(&[f64]) -> f64;
     fn measured(subject: &mut dyn Summation) -> [(u64, Tree); 2] {
         [Algorithm::Pivot, Algorithm::Fprev].map(|algorithm| {
             let options = RevealOptions {
@@ -246,7 +247,7 @@ fn fewer_inputs_for_sums_in_double() {
         }
     }
     let sequence = |x: &[f64]| x.iter().fold(0.0, |sum, x| sum + x);
-    let orders: [(fn(&[f64]) -> f64, u64); 3] = [(sequence, 0), (lanes, 2), (halves, 2)];
+    let orders: [(Order, u64); 3] = [(sequence, 0), (lanes, 2), (halves, 2)];
     for leaves in (4..20).chain([31, 64, 100, 300]) {
         for (order, more) in orders {
             let in_double = SliceSum::new("in f64", leaves, move |x: &[f32]| {
