@@ -273,12 +273,10 @@ fn see(
         Some(Ok(levels)) => levels,
         _ => None,
     };
-    let before = meter.counts();
     // A tree is believed only when it foretells other masked inputs.
     let mut checked = Err(Trouble::no_tree(String::new()));
     if let Some(levels) = levels {
-        let tree = search::by_levels(meter, levels, random);
-        meter.found_since(before);
+        let tree = meter.finds(|meter| search::by_levels(meter, levels, random));
         checked = nature::believed(meter, tree, options.verify, random).and_then(|tree| {
             steps::are_rounded(meter, &tree, levels.bits)?;
             Ok(tree)
@@ -286,7 +284,7 @@ fn see(
     }
     // Several pairs of masks need sums in their own format, rounded to nearest; one pair does not.
     if let Err(Trouble::NoTree(_)) = checked {
-        let tree = match options.algorithm {
+        let tree = meter.finds(|meter| match options.algorithm {
             Algorithm::Naive => brute::naive(meter, random),
             Algorithm::Basic => counts::basic(meter),
             Algorithm::Fprev => counts::by_pivot(meter, counts::Pivot::Smallest, false, random),
@@ -295,17 +293,14 @@ fn see(
             }
             Algorithm::Pivot => counts::by_pivot(meter, counts::Pivot::Chosen, narrow, random),
             Algorithm::Distinct => sets::by_name(meter),
-        };
-        meter.found_since(before);
+        });
         checked = nature::believed(meter, tree, options.verify, random);
     }
     // Counts that fit no tree, or a tree that does not foretell, are looked at leaf by leaf.
     let tree = match checked {
         Ok(tree) => tree,
         Err(Trouble::NoTree(_)) if leaves <= MOST_BY_NAME => {
-            let tree = sets::by_name(meter);
-            meter.found_since(before);
-            let tree = tree?;
+            let tree = meter.finds(sets::by_name)?;
             nature::foretells(meter, &tree, options.verify, random)?;
             tree
         }

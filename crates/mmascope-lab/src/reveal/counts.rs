@@ -13,8 +13,8 @@ const FEW: usize = 7;
 pub(super) enum Pivot {
     /// FPRev's choice: the smallest.
     Smallest,
-    /// The smallest; where a set shrank by little, the first or last leaf when it is added to its neighbour first, else a
-    /// random one: few measurements for sequential orders of either direction and for every balanced one.
+    /// The smallest; where a set shrank by little, the first or last leaf when it is added to its neighbour first, else, or when it
+    /// did so again, a random one: few measurements for sequential orders of either direction and for every balanced one.
     Chosen,
 }
 
@@ -84,6 +84,9 @@ pub(super) struct Task {
     pub(super) outer: Option<usize>,
     /// The count of the node where it did; all leaves where there is none.
     pub(super) joined: usize,
+    /// How many tasks in a row lost only a few leaves to the next, up to this one: a leaf less again and again would take as many
+    /// inputs as there are pairs.
+    pub(super) stuck: usize,
     pub(super) groups: Vec<Group>,
 }
 
@@ -105,6 +108,7 @@ impl Task {
             size: leaves,
             outer: None,
             joined: leaves,
+            stuck: 0,
             groups: Vec::new(),
         }
     }
@@ -118,10 +122,12 @@ impl Task {
         ]
     }
 
-    /// Whether the task before, of so many leaves, lost only a few to reach this one: a leaf less again and again would take as
-    /// many inputs as there are pairs. Of a few leaves, that is little.
-    pub(super) fn is_stuck_after(&self, size: usize) -> bool {
-        self.size > FEW && self.size + 2 + size / 16 > size
+    /// The set without the pivot, from its nearest leaf to its farthest.
+    pub(super) fn others(&self) -> Vec<usize> {
+        let mut others = self.set.clone();
+        others.retain(|&leaf| leaf != self.pivot);
+        others.sort_by_key(|leaf| leaf.abs_diff(self.pivot));
+        others
     }
 
     /// The largest of these counts of the set's other leaves up to which a tree has them: each node has all leaves that met the pivot
@@ -149,6 +155,7 @@ impl Task {
         let mut found: Vec<(usize, usize)> = by_count.collect();
         found.sort_unstable();
         tasks[number].set = Vec::new();
+        let (size, stuck) = (tasks[number].size, tasks[number].stuck);
         let mut new = Vec::new();
         for same in found.chunk_by(|left, right| left.0 == right.0) {
             let (count, leaf) = same[0];
@@ -160,6 +167,10 @@ impl Task {
                     set,
                     outer: Some(tasks[number].pivot),
                     joined: count,
+                    stuck: match same.len() > FEW && same.len() + 2 + size / 16 > size {
+                        true => stuck + 1,
+                        false => 0,
+                    },
                     groups: Vec::new(),
                 });
                 tasks.len() - 1
@@ -187,27 +198,21 @@ pub(super) fn by_pivot(
     let leaves = meter.subject.leaves();
     let mut tasks = vec![Task::root(leaves)];
     let mut pending = vec![0];
-    let mut stuck = Vec::new();
     while !pending.is_empty() {
-        let probed: &[usize] = match choice {
-            Pivot::Smallest => &[],
-            Pivot::Chosen => &stuck,
+        let mut known = match choice {
+            Pivot::Smallest => Known::new(),
+            Pivot::Chosen => choose_pivots(meter, &mut tasks, &pending, narrow, random)?,
         };
-        let mut known = choose_pivots(meter, &mut tasks, probed, narrow, random)?;
         let pairs: Vec<Vec<(usize, usize)>> = pending
             .iter()
             .map(|&task| pairs_of(&tasks[task], known.get(&task).copied()))
             .collect();
         let counts = counts(meter, &tasks, &pending, &pairs, narrow)?;
-        stuck.clear();
         let mut next = Vec::new();
         for ((&number, pairs), counts) in pending.iter().zip(&pairs).zip(counts) {
             let found = pairs.iter().map(|&(_, leaf)| leaf).zip(counts);
             let found: Vec<(usize, usize)> = found.chain(known.remove(&number)).collect();
-            let children = Task::hand_on(&mut tasks, number, found);
-            let is_stuck = |&&child: &&usize| tasks[child].is_stuck_after(tasks[number].size);
-            stuck.extend(children.iter().filter(is_stuck).copied());
-            next.extend(children);
+            next.extend(Task::hand_on(&mut tasks, number, found));
         }
         pending = next;
     }
@@ -221,16 +226,24 @@ type Known = std::collections::HashMap<usize, (usize, usize)>;
 fn choose_pivots(
     meter: &mut Meter<'_>,
     tasks: &mut [Task],
-    probed: &[usize],
+    pending: &[usize],
     narrow: bool,
     random: &mut Random,
 ) -> Result<Known, Trouble> {
     let mut known = Known::new();
+    for &number in pending {
+        let task = &mut tasks[number];
+        if task.stuck > 1 {
+            task.pivot = task.set[random.below(task.size)];
+        }
+    }
+    let probed = pending.iter().copied();
+    let probed: Vec<usize> = probed.filter(|&task| tasks[task].stuck == 1).collect();
     let probes: Vec<Vec<(usize, usize)>> = probed
         .iter()
         .map(|&task| tasks[task].ends().to_vec())
         .collect();
-    let results = counts(meter, tasks, probed, &probes, narrow)?;
+    let results = counts(meter, tasks, &probed, &probes, narrow)?;
     for ((&task, probes), results) in probed.iter().zip(&probes).zip(results) {
         match results.iter().position(|&count| count == 2) {
             Some(at) => {

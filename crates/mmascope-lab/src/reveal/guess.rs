@@ -54,7 +54,8 @@ impl Shape {
     /// This shape over the leaves of `set`, which are sorted: as far from each other where that gives this set, and else
     /// in the same sequence.
     fn over(&self, set: &[usize]) -> Option<Self> {
-        if self.depth >= MOST_DEPTH {
+        // Of a far larger part, little would be left.
+        if self.depth >= MOST_DEPTH || self.size > 2 * set.len() {
             return None;
         }
         let mut own = Vec::with_capacity(self.size);

@@ -7,7 +7,8 @@
 //! For n < 2^s leaves and sums of p bits, w_j = 2^(j(s+1+g)), where g bits guard. The mask 1.5 · 2^(p-1) · w_j has w_j for
 //! its last bit, of which all parts that it absorbs are together less than 2^-(g+1), so that sums of up to g bits more
 //! absorb them all the same. The parts of all leaves have no more than p bits together, and so have the masks of a leaf
-//! that several pairs share: both are exact. A leaf with masks carries the parts that they do not absorb.
+//! that several pairs share: both are exact. A leaf with masks carries the parts that they do not absorb. All this holds where every sum
+//! is rounded to nearest, to p bits; one is tested first, and [`super::steps`] tests those of the tree that is found.
 //!
 //! Where results have fewer bits than sums, p is that of the results for the parts, and that of the sums for the masks. A leaf has no
 //! bits then for masks and parts, so that leaves with masks carry none.
@@ -282,33 +283,36 @@ impl Masked {
             });
         units.map(|leaf| (leaf, unit)).chain(masks).collect()
     }
-}
 
-impl Masked {
-    /// What each pair absorbs together with those before, from the leaves that have no part of its level in the result. Leaves
-    /// with smaller masks have none where they carry none: they are taken to be elsewhere, which is so where later pairs absorb more.
+    /// What each pair absorbs together with those before. Counts are of the leaves that have no part of the pair's level in the
+    /// result: where leaves with masks carry no parts, those of later pairs are among them wherever they are. They are taken to be outside,
+    /// which is so if these pairs absorb more.
     fn unions(&self, mut counts: Vec<usize>, is_wide: bool) -> Option<Vec<usize>> {
-        counts.truncate(self.pairs.len());
+        // No pair has these levels.
+        let unused = counts.split_off(self.pairs.len());
+        if unused.iter().any(|count| Some(count) != counts.last()) {
+            return None;
+        }
         if !is_wide {
             return Some(counts);
         }
-        let mut elsewhere = 0;
+        let mut outside = 0;
         for at in (1..counts.len()).rev() {
             let count = counts[at];
-            counts[at] = count.checked_sub(elsewhere)?;
+            counts[at] = count.checked_sub(outside)?;
             if counts[at - 1] == count {
                 return None;
             }
             let (plus, minus) = self.pairs[at];
             let before = || self.pairs[..at].iter();
             let is_new = |leaf: usize| !before().any(|&(p, x)| leaf == p || leaf == x);
-            elsewhere += [plus, minus]
+            outside += [plus, minus]
                 .into_iter()
                 .filter(|&leaf| is_new(leaf))
                 .count();
         }
         let first = counts.first_mut()?;
-        *first = first.checked_sub(elsewhere)?;
+        *first = first.checked_sub(outside)?;
         Some(counts)
     }
 }

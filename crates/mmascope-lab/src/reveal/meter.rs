@@ -15,7 +15,7 @@ pub(super) struct Meter<'a> {
     pub(super) batched: bool,
     calls: u64,
     measurements: u64,
-    /// Calls and measurements of the algorithm itself, without the checks of its result.
+    /// Calls and measurements of the algorithms themselves, without the checks of their results.
     pub(super) found_after: (u64, u64),
     progress: RevealProgress<'a>,
 }
@@ -41,9 +41,13 @@ impl<'a> Meter<'a> {
         (self.calls, self.measurements)
     }
 
-    /// Notes what was asked since `before` as the algorithm's own.
-    pub(super) fn found_since(&mut self, before: (u64, u64)) {
-        self.found_after = (self.calls - before.0, self.measurements - before.1);
+    /// Runs an algorithm, and notes what it asks as the algorithms' own.
+    pub(super) fn finds<T>(&mut self, algorithm: impl FnOnce(&mut Self) -> T) -> T {
+        let (calls, measurements) = self.counts();
+        let found = algorithm(self);
+        self.found_after.0 += self.calls - calls;
+        self.found_after.1 += self.measurements - measurements;
+        found
     }
 
     /// Lets the subject ask what it must know first.

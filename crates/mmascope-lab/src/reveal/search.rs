@@ -56,8 +56,6 @@ enum Goal {
 /// A task that is being measured.
 struct Open {
     task: usize,
-    /// Whether the task before lost only a few leaves to reach this one.
-    is_stuck: bool,
     goal: Goal,
     asks: Vec<Ask>,
     /// What is to be asked next: sequences that stay in order where they share an input.
@@ -75,14 +73,14 @@ pub(super) fn by_levels(
 ) -> Result<Tree, Trouble> {
     let leaves = meter.subject.leaves();
     let mut tasks = vec![Task::root(leaves)];
-    let mut next: Vec<(usize, bool, Option<Shape>)> = vec![(0, false, None)];
+    let mut next: Vec<(usize, Option<Shape>)> = vec![(0, None)];
     let mut trust = match levels.is_wide() {
         true => Trust::Untried,
         false => Trust::Always,
     };
     while !next.is_empty() {
         let open = std::mem::take(&mut next).into_iter();
-        let open = open.map(|(task, is_stuck, shape)| Open::new(task, is_stuck, shape));
+        let open = open.map(|(task, shape)| Open::new(task, tasks[task].stuck, shape));
         let mut search = Search {
             levels,
             leaves,
@@ -90,7 +88,7 @@ pub(super) fn by_levels(
             open: open.collect(),
             tasks: &mut tasks,
         };
-        search.start();
+        search.start(random);
         loop {
             let inputs = search.plan();
             if inputs.is_empty() {
@@ -102,25 +100,19 @@ pub(super) fn by_levels(
         search.ask_again(meter)?;
         trust = search.trust;
         for Open {
-            task,
-            is_stuck,
-            goal,
-            asks,
-            ..
+            task, goal, asks, ..
         } in search.open
         {
             match goal {
-                Goal::Guess { is_wrong: true, .. } => next.push((task, is_stuck, None)),
+                Goal::Guess { is_wrong: true, .. } => next.push((task, None)),
                 Goal::Guess { shape, .. } => shape.settle(&mut tasks, task),
                 Goal::End(_) | Goal::Row => {
-                    let size = tasks[task].size;
                     let found = asks.iter().map(|ask| (ask.pair.1, ask.count.unwrap_or(0)));
                     let children = Task::hand_on(&mut tasks, task, found);
                     let mut guesses = guesses(&tasks, task).into_iter().peekable();
                     next.extend(children.into_iter().map(|child| {
-                        let is_stuck = tasks[child].is_stuck_after(size);
                         let guess = guesses.next_if(|(of, _)| *of == child);
-                        (child, is_stuck, guess.map(|(_, shape)| shape))
+                        (child, guess.map(|(_, shape)| shape))
                     }));
                 }
             }
@@ -130,10 +122,10 @@ pub(super) fn by_levels(
 }
 
 impl Open {
-    fn new(task: usize, is_stuck: bool, shape: Option<Shape>) -> Self {
+    fn new(task: usize, stuck: usize, shape: Option<Shape>) -> Self {
         let mut asks = Vec::new();
         let goal = match shape {
-            None if is_stuck => Goal::End(0),
+            None if stuck == 1 => Goal::End(0),
             None => Goal::Row,
             Some(shape) => {
                 let (mut expected, mut sequences) = (Vec::new(), Vec::new());
@@ -154,7 +146,6 @@ impl Open {
         };
         Self {
             task,
-            is_stuck,
             goal,
             asks,
             threads: Vec::new(),
@@ -176,16 +167,18 @@ impl Open {
     fn spread(&mut self, levels: Levels, leaves: usize) {
         let asks = &self.asks;
         let is_unknown = |at: &usize| asks[*at].count.is_none();
+        // Where leaves with masks carry no units, another leaf between them does.
+        let least = if levels.is_wide() { 2 } else { 1 };
         self.threads = match &self.goal {
             Goal::Guess { is_wrong: true, .. } => Vec::new(),
             Goal::Guess { sequences, .. } => (sequences.iter())
-                .map(|sequence| sequence.iter().copied().filter(is_unknown).collect())
+                .flat_map(|sequence| (0..least).map(move |from| (sequence, from)))
+                .map(|(sequence, from)| sequence.iter().skip(from).step_by(least))
+                .map(|sequence| sequence.copied().filter(is_unknown).collect())
                 .filter(|thread: &VecDeque<usize>| !thread.is_empty())
                 .collect(),
             Goal::End(_) | Goal::Row => {
                 let unknown: Vec<usize> = (0..asks.len()).filter(is_unknown).collect();
-                // Where leaves with masks carry no units, another leaf between them does.
-                let least = if levels.is_wide() { 2 } else { 1 };
                 let part = unknown.len().div_ceil(levels.most(leaves)).max(least);
                 let parts = unknown.chunks(part);
                 parts.map(|part| part.iter().copied().collect()).collect()
@@ -239,16 +232,20 @@ impl Search<'_> {
         &self.tasks[self.open[at].task]
     }
 
-    /// The first asks. The pivot is the first leaf of a set, unless the set shrank by little. Of a guess, the least and
-    /// the largest node of its longest sequence come first: a wrong one costs little.
-    fn start(&mut self) {
+    /// The first asks. The pivot is the first leaf of a set; an end where the set shrank by little (see [`Self::go_on`]), and a random
+    /// leaf where it did so again. Of a guess, the least and the largest node of its longest sequence come first: a wrong one
+    /// costs little.
+    fn start(&mut self, random: &mut Random) {
         let (levels, leaves) = (self.levels, self.leaves);
         for one in &mut self.open {
             let task = &mut self.tasks[one.task];
             match &one.goal {
                 Goal::Row => {
-                    task.pivot = task.set[0];
-                    one.row(task.pivot, task.set[1..].to_vec(), None);
+                    task.pivot = match task.stuck > 1 {
+                        true => task.set[random.below(task.size)],
+                        false => task.set[0],
+                    };
+                    one.row(task.pivot, task.others(), None);
                     one.spread(levels, leaves);
                 }
                 Goal::End(end) => {
@@ -258,8 +255,9 @@ impl Search<'_> {
                 Goal::Guess { sequences, .. } => {
                     let longest = sequences.iter().map(Vec::as_slice).next();
                     let ends = longest.map(|nodes| match nodes {
-                        [first, .., last] => VecDeque::from([*first, *last]),
-                        nodes => nodes.iter().copied().collect(),
+                        [first, .., last] if !levels.is_wide() => VecDeque::from([*first, *last]),
+                        [.., last] => VecDeque::from([*last]),
+                        [] => VecDeque::new(),
                     });
                     one.threads = ends.into_iter().collect();
                 }
@@ -284,8 +282,6 @@ impl Search<'_> {
                 Goal::End(end) => {
                     if let Some(count) = one.asks[0].count {
                         let (leaf, neighbour) = task.ends()[*end];
-                        let known = (neighbour, count);
-                        let mut others = task.set.clone();
                         match (*end, count) {
                             (0, 2) | (1, 2) => task.pivot = leaf,
                             (0, _) => {
@@ -296,10 +292,8 @@ impl Search<'_> {
                             }
                             _ => task.pivot = task.set[random.below(task.size)],
                         }
-                        others.retain(|&leaf| leaf != task.pivot);
-                        others.sort_by_key(|leaf| leaf.abs_diff(task.pivot));
-                        let known = (leaf == task.pivot).then_some(known);
-                        one.row(task.pivot, others, known);
+                        let known = (leaf == task.pivot).then_some((neighbour, count));
+                        one.row(task.pivot, task.others(), known);
                     }
                 }
             }

@@ -1,19 +1,20 @@
-//! Checks that no two nodes of a tree are one exact sum.
+//! Checks that the sums of a tree have as many bits as they are said to have, and that no two nodes are one exact sum.
 //!
-//! Where +M, −M and a unit are terms of one exact sum, the unit is left. So pairs that meet in one exact sum look as if they met
-//! one after the other when they share an input. For nodes v = (w, C) and w = (X, Y), masks on a leaf of X and one of C
-//! lose a unit on a leaf of Y unless v and w are one sum. One input asks this of many nodes: what one leaves, 3/8 of the last bit
-//! of M, makes a whole bit together with the next unit.
+//! Several pairs of masks in one input show neither: pairs that meet in one exact sum look as if they met one after the other, and sums of
+//! more bits keep what masks should absorb. For nodes v = (w, C) and w = (X, Y), masks on a leaf of X and one of C lose a unit on a
+//! leaf of Y, unless v and w are one exact sum or w has more bits. One input asks this of many nodes: what one leaves,
+//! 3/8 of the last bit of M, makes a whole bit together with the next unit.
 
 use super::Trouble;
 use super::levels::term;
 use super::meter::Meter;
-use super::subject::Query;
-use crate::tree::{Inner, Op, Term, Tree, power_of_two};
+use crate::tree::{Op, Term, Tree, power_of_two};
 
 /// The last bit of M, and the unit.
 const LAST: f64 = 8.0;
 const UNIT: f64 = 3.0;
+/// The most inputs that ask of many nodes each.
+const MOST_SHARED: usize = 32;
 
 /// One input.
 struct Input {
@@ -25,35 +26,40 @@ struct Input {
     is_top: Vec<bool>,
 }
 
-/// Checks a tree of sums of so many bits, rounded to nearest.
+/// Checks a tree of sums of so many bits, rounded to nearest: each of two terms.
 pub(super) fn are_rounded(meter: &mut Meter<'_>, tree: &Tree, bits: i32) -> Result<(), Trouble> {
     let items = tree.leaves() + tree.nodes().len();
     let parents = tree.parents();
     let mut a_leaf: Vec<usize> = (0..tree.leaves()).collect();
     a_leaf.extend(tree.nodes().iter().map(|_| 0));
+    let refused = |why: &str| Err(Trouble::no_tree(why.to_owned()));
+    if tree.nodes().iter().any(|node| node.op != Op::Add) {
+        return refused("fused sums are not rounded to nearest at every step");
+    }
     let mut inputs: Vec<Input> = Vec::new();
-    let mask = 1.5 * power_of_two(bits - 1) * LAST;
-    let is_add = |node: &Inner| node.op == Op::Add;
+    let mut alone: Vec<[usize; 3]> = Vec::new();
     // Children come before their parents.
     for (at, node) in tree.nodes().iter().enumerate() {
         let v = tree.leaves() + at;
         a_leaf[v] = node.children.last().map_or(0, |&child| a_leaf[child]);
         for (place, &w) in node.children.iter().enumerate() {
-            // Fused nodes keep more bits.
-            let Some(inner) = tree.inner(w).filter(|inner| is_add(inner) && is_add(node)) else {
-                continue;
-            };
+            let Some(inner) = tree.inner(w) else { continue };
             let others = [&node.children[..place], &node.children[place + 1..]].concat();
             let room = |input: &Input| input.items(tree, &inner.children, &others);
-            let place = inputs.iter().position(|input| room(input).is_some());
-            let at = place.unwrap_or_else(|| {
+            let mut found = inputs.iter().position(|input| room(input).is_some());
+            if found.is_none() && inputs.len() < MOST_SHARED {
                 inputs.push(Input {
                     asked: Vec::new(),
                     is_asked: vec![false; items],
                     is_top: vec![false; items],
                 });
-                inputs.len() - 1
-            });
+                found = Some(inputs.len() - 1);
+            }
+            let Some(at) = found else {
+                let items = [inner.children[1], inner.children[0], others[0]];
+                alone.push(items.map(|item| a_leaf[item]));
+                continue;
+            };
             let Some(chosen) = room(&inputs[at]) else {
                 continue;
             };
@@ -69,35 +75,21 @@ pub(super) fn are_rounded(meter: &mut Meter<'_>, tree: &Tree, bits: i32) -> Resu
         }
     }
     let products = meter.subject.products();
-    let as_terms = |input: &Input| -> Vec<(usize, Term)> {
+    let mask = 1.5 * power_of_two(bits - 1) * LAST;
+    let as_terms = |asked: &[[usize; 3]]| -> Vec<(usize, Term)> {
         let values = [mask, UNIT, -mask].map(|value| term(products, value));
-        let asked = input
-            .asked
+        let terms = asked
             .iter()
             .flat_map(|leaves| leaves.iter().copied().zip(values));
-        asked.collect()
+        terms.collect()
     };
-    let asked: Vec<_> = inputs.iter().map(as_terms).collect();
+    let shared = inputs.iter().map(|input| as_terms(&input.asked));
+    let alone = alone.iter().map(|leaves| as_terms(&[*leaves]));
+    let asked: Vec<_> = shared.chain(alone).collect();
     let results = meter.evaluate_sparse(term(products, 0.0), &asked)?;
-    // Wider sums keep these units too: the largest masks tell.
-    let left = inputs
-        .iter()
-        .zip(results)
-        .filter(|(_, result)| *result != 0.0);
-    let left: Vec<Query> = left
-        .flat_map(|(input, _)| &input.asked)
-        .map(|&[plus, unit, minus]| Query {
-            plus: Some(plus),
-            minus: Some(minus),
-            only: Some(unit),
-        })
-        .collect();
-    let results = meter.measure(&meter.all_units(), &left)?;
     match results.iter().all(|&result| result == 0.0) {
         true => Ok(()),
-        false => Err(Trouble::no_tree(
-            "masks leave units of nodes that follow each other".to_owned(),
-        )),
+        false => refused("sums keep more than their format has"),
     }
 }
 
