@@ -54,7 +54,11 @@ pub(super) fn name_nature(
         || matches!(inputs[0].first(), Some(Term::Value(_)));
     let invariant =
         report.products == 0 && same_kind && leaves > 4 && meter.evaluate(&permuted)? == results;
-    let by_order = sorted(report, &inputs, &results);
+    // Where every result is the exact sum, rounded once, an order that gives the same says nothing.
+    let by_order = match all_exact {
+        true => None,
+        false => sorted(report, &inputs, &results),
+    };
     // Summands of one sign: the errors of rounded additions add up.
     let positive = |term: Term| match term {
         Term::Value(value) => Term::Value(value.abs()),
