@@ -2,28 +2,32 @@
 //!
 //! Several pairs of masks in one input show neither: pairs that meet in one exact sum look as if they met one after the other, and sums of
 //! more bits keep what masks should absorb. For nodes v = (w, C) and w = (X, Y), masks on a leaf of X and one of C lose a unit on a
-//! leaf of Y, unless v and w are one exact sum or w has more bits. One input asks this of many nodes: what one leaves,
-//! 3/8 of the last bit of M, makes a whole bit together with the next unit.
+//! leaf of Y, unless v and w are one exact sum or w has more bits. One input asks this of many nodes. Masks of what holds another are
+//! smaller, so that they do not absorb what the other leaves.
 
 use super::Trouble;
 use super::levels::term;
 use super::meter::Meter;
 use crate::tree::{Op, Term, Tree, power_of_two};
 
-/// The last bit of M, and the unit.
+/// The last bit of M, and the unit, of the smallest masks; those of the next level are four times as large.
 const LAST: f64 = 8.0;
 const UNIT: f64 = 3.0;
+/// Levels of masks in an input.
+const LEVELS: i32 = 32;
 /// The most inputs that ask of many nodes each.
-const MOST_SHARED: usize = 32;
+const MOST_SHARED: usize = 256;
+/// Nodes that are looked at on the way to what is asked below.
+const MOST_BETWEEN: usize = 64;
 
 /// One input.
 struct Input {
-    /// Leaves with +M, a unit, and −M.
-    asked: Vec<[usize; 3]>,
+    /// Leaves with +M, a unit, and −M, and the level of M: 0 is the largest.
+    asked: Vec<([usize; 3], i32)>,
     /// Of every item of the tree, whether it has a leaf that is asked.
     is_asked: Vec<bool>,
-    /// Of every item, whether it is the node v of what is asked.
-    is_top: Vec<bool>,
+    /// Of every item that is the node v of what is asked, the level.
+    level: Vec<Option<i32>>,
 }
 
 /// Checks a tree of sums of so many bits, rounded to nearest: each of two terms.
@@ -37,7 +41,7 @@ pub(super) fn are_rounded(meter: &mut Meter<'_>, tree: &Tree, bits: i32) -> Resu
         return refused("fused sums are not rounded to nearest at every step");
     }
     let mut inputs: Vec<Input> = Vec::new();
-    let mut alone: Vec<[usize; 3]> = Vec::new();
+    let mut alone = Vec::new();
     // Children come before their parents.
     for (at, node) in tree.nodes().iter().enumerate() {
         let v = tree.leaves() + at;
@@ -51,22 +55,22 @@ pub(super) fn are_rounded(meter: &mut Meter<'_>, tree: &Tree, bits: i32) -> Resu
                 inputs.push(Input {
                     asked: Vec::new(),
                     is_asked: vec![false; items],
-                    is_top: vec![false; items],
+                    level: vec![None; items],
                 });
                 found = Some(inputs.len() - 1);
             }
             let Some(at) = found else {
                 let items = [inner.children[1], inner.children[0], others[0]];
-                alone.push(items.map(|item| a_leaf[item]));
+                alone.push((items.map(|item| a_leaf[item]), 0));
                 continue;
             };
-            let Some(chosen) = room(&inputs[at]) else {
+            let Some((chosen, level)) = room(&inputs[at]) else {
                 continue;
             };
             let input = &mut inputs[at];
-            input.is_top[v] = true;
+            input.level[v] = Some(level);
             let leaves = chosen.map(|item| a_leaf[item]);
-            input.asked.push(leaves);
+            input.asked.push((leaves, level));
             for mut item in leaves {
                 while !std::mem::replace(&mut input.is_asked[item], true) && item != tree.root() {
                     item = parents[item];
@@ -76,11 +80,12 @@ pub(super) fn are_rounded(meter: &mut Meter<'_>, tree: &Tree, bits: i32) -> Resu
     }
     let products = meter.subject.products();
     let mask = 1.5 * power_of_two(bits - 1) * LAST;
-    let as_terms = |asked: &[[usize; 3]]| -> Vec<(usize, Term)> {
-        let values = [mask, UNIT, -mask].map(|value| term(products, value));
-        let terms = asked
-            .iter()
-            .flat_map(|leaves| leaves.iter().copied().zip(values));
+    let as_terms = |asked: &[([usize; 3], i32)]| -> Vec<(usize, Term)> {
+        let terms = asked.iter().flat_map(|(leaves, level)| {
+            let scale = power_of_two(2 * (LEVELS - 1 - level));
+            let values = [mask, UNIT, -mask].map(|value| term(products, value * scale));
+            leaves.iter().copied().zip(values)
+        });
         terms.collect()
     };
     let shared = inputs.iter().map(|input| as_terms(&input.asked));
@@ -94,25 +99,42 @@ pub(super) fn are_rounded(meter: &mut Meter<'_>, tree: &Tree, bits: i32) -> Resu
 }
 
 impl Input {
-    /// Items of the tree that have room for +M, the unit and −M, where the children of w and the other children of v are these.
-    /// What is asked below must lie on the unit's side, and the unit must join it later.
-    fn items(&self, tree: &Tree, inner: &[usize], others: &[usize]) -> Option<[usize; 3]> {
+    /// Items of the tree that have room for +M, the unit and −M, and the level, where the children of w and the other children of v
+    /// are these. What is asked below must lie on the unit's side, and the unit must join it later.
+    fn items(&self, tree: &Tree, inner: &[usize], others: &[usize]) -> Option<([usize; 3], i32)> {
         let is_free = |item: &usize| !self.is_asked[*item];
         let side = inner.iter().position(|item| !is_free(item)).unwrap_or(0);
-        let rest = (0..inner.len()).filter(|&at| at != side);
-        let rest: Vec<usize> = rest.map(|at| inner[at]).collect();
-        if !others.iter().chain(&rest).all(is_free) {
+        let mut rest = (0..inner.len()).filter(|&at| at != side);
+        let plus = inner[rest.next()?];
+        if !is_free(&plus) || !rest.all(|at| is_free(&inner[at])) || !others.iter().all(is_free) {
             return None;
         }
-        let unit = match inner[side] {
-            free if is_free(&free) => free,
-            asked if self.is_top[asked] => return None,
-            asked => *tree
-                .inner(asked)?
-                .children
-                .iter()
-                .find(|item| is_free(item))?,
+        let (unit, level) = match inner[side] {
+            free if is_free(&free) => (free, 0),
+            asked if self.level[asked].is_some() => return None,
+            asked => {
+                let children = &tree.inner(asked)?.children;
+                let unit = *children.iter().find(|item| is_free(item))?;
+                let below = *children.iter().find(|item| !is_free(item))?;
+                (unit, self.level_below(tree, below)? + 1)
+            }
         };
-        Some([rest[0], unit, others[0]])
+        (level < LEVELS).then_some(([plus, unit, others[0]], level))
+    }
+
+    /// The level of what is asked at an item or below it; `None` where that is in several parts or far below.
+    fn level_below(&self, tree: &Tree, mut item: usize) -> Option<i32> {
+        for _ in 0..MOST_BETWEEN {
+            if let Some(level) = self.level[item] {
+                return Some(level);
+            }
+            let children = &tree.inner(item)?.children;
+            let mut asked = children.iter().filter(|&&child| self.is_asked[child]);
+            let (Some(&below), None) = (asked.next(), asked.next()) else {
+                return None;
+            };
+            item = below;
+        }
+        None
     }
 }
