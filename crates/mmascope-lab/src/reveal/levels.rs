@@ -23,6 +23,8 @@ use crate::tree::{Term, power_of_two};
 const LEAST_BITS: i32 = 8;
 /// The most bits that guard the parts; the fewest are one.
 const MOST_GUARD: i32 = 8;
+/// A unit that sums of their own bits absorb and wider ones keep, in last bits of a mask.
+pub(super) const NEAR: f64 = 0.375;
 /// The most terms of inputs that are handed over at once.
 const MOST_TERMS: usize = 1 << 20;
 
@@ -78,8 +80,8 @@ impl Levels {
         };
         let leaves = meter.subject.leaves();
         // As many leaves as there is room for two levels, at most all.
-        let halves = (0..usize::BITS).map(|halvings| leaves >> halvings);
-        let Some(used) = halves.into_iter().find(|&used| own.most(used) > 1) else {
+        let mut halves = (0..usize::BITS).map(|halvings| leaves >> halvings);
+        let Some(used) = halves.find(|&used| own.most(used) > 1) else {
             return Ok(None);
         };
         if used < 3 || !own.are_counted(meter, used)? {
@@ -176,7 +178,7 @@ impl Levels {
             false => (kept, used),
         };
         // Light parts are so small that chains of them do not show sums of more bits: what these would keep of one unit does.
-        let near = 0.375 * numbers.parts[1];
+        let near = NEAR * numbers.parts[1];
         let others = (0..used).filter(|leaf| ![plus, minus].contains(leaf));
         let units: Vec<(usize, f64)> = others.map(|leaf| (leaf, unit)).collect();
         let products = meter.subject.products();

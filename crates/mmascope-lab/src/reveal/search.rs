@@ -253,8 +253,7 @@ impl Search<'_> {
                     one.spread(levels, leaves);
                 }
                 Goal::Guess { sequences, .. } => {
-                    let longest = sequences.iter().map(Vec::as_slice).next();
-                    let ends = longest.map(|nodes| match nodes {
+                    let ends = sequences.first().map(|nodes| match nodes.as_slice() {
                         [first, .., last] if !levels.is_wide() => VecDeque::from([*first, *last]),
                         [.., last] => VecDeque::from([*last]),
                         [] => VecDeque::new(),

@@ -6,13 +6,13 @@
 //! smaller, so that they do not absorb what the other leaves.
 
 use super::Trouble;
-use super::levels::term;
+use super::levels::{NEAR, term};
 use super::meter::Meter;
 use crate::tree::{Op, Term, Tree, power_of_two};
 
 /// The last bit of M, and the unit, of the smallest masks; those of the next level are four times as large.
 const LAST: f64 = 8.0;
-const UNIT: f64 = 3.0;
+const UNIT: f64 = NEAR * LAST;
 /// Levels of masks in an input.
 const LEVELS: i32 = 32;
 /// The most inputs that ask of many nodes each.

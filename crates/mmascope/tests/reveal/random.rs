@@ -280,7 +280,7 @@ fn large_sets_go_two_by_two_where_they_have_room() {
     }
 }
 
-/// Two pairs of masks are made for sums of known width, to nearest. Others are found all the same.
+/// Several pairs of masks are made for sums of known width, to nearest. Others are found all the same.
 #[test]
 fn other_sums_than_masks_take_them_for() {
     let mut random = Random(7);
