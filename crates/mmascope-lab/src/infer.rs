@@ -37,6 +37,7 @@ mod products;
 mod regrouping;
 mod report;
 mod reshaping;
+mod rounded_steps;
 mod run;
 mod search;
 mod settings;
@@ -44,6 +45,7 @@ mod shapes;
 mod shrinking;
 mod simplify;
 mod space;
+mod together;
 mod widths;
 
 pub(crate) use alternatives::{alternatives, neighbour};

@@ -4,7 +4,7 @@
 use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
-use super::{canonical_form, pairs, settings, space};
+use super::{canonical_form, pairs, settings, simplify, space};
 use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
 
@@ -35,6 +35,7 @@ impl Run<'_> {
         let direct = [
             canonical_form::without_conversion(program),
             canonical_form::without_second_rounding(program, self.signature.k),
+            simplify::c_after_first(program),
         ];
         let mut direct = direct
             .iter()
@@ -132,6 +133,7 @@ impl Run<'_> {
             signature: self.signature,
             cpu_limit: self.cpu_limit,
             usual: false,
+            brief: false,
         }
     }
 

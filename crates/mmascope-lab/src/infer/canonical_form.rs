@@ -243,7 +243,7 @@ fn tidy(over: &Select, k: usize) -> Select {
 }
 
 /// Joins statements that continue a chain with the same step and output.
-fn merged(program: &Program) -> Program {
+pub(crate) fn merged(program: &Program) -> Program {
     let mut changed = program.clone();
     let next = |program: &Program| {
         let pairs = (1..program.statements.len()).rev();

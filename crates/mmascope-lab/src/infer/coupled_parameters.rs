@@ -67,6 +67,7 @@ pub(super) fn coupled_parameters(
     vec![
         vec![in_groups.clone(), no_floor.clone()],
         alignment(1..=64),
+        vec![f(), ALIGNMENTS.map(Setting::Align).to_vec(), of(&p::STICKY)],
         vec![of_bits.collect(), of_c()],
         vec![ALIGNMENTS.map(Setting::Align).to_vec(), of_c()],
         vec![of(&p::FLUSH_IN), of(&p::FLUSH_OF), of(&p::FLUSH_C)],

@@ -4,7 +4,8 @@
 use super::canonical_form;
 use super::shapes::{self, Place, Step};
 use crate::dpa::{
-    Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Signature, Source, Start,
+    Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Reading, Select, Signature,
+    Source, Start, Statement,
 };
 use crate::format::Rounding;
 use crate::tree::Tree;
@@ -94,28 +95,47 @@ pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Vec<Program> {
 /// The program in which a step's own sum, taken by an addition, becomes a group of that step. The sum is then not rounded
 /// before the addition. `None` where no addition takes such a sum.
 pub(super) fn absorbed(program: &Program) -> Option<Program> {
+    let grouped = |fused: Fused| Fused {
+        groups: Some(Groups {
+            f: fused.f,
+            align: fused.align,
+            ..Groups::exact(fused.l)
+        }),
+        ..Fused::plain(fused.l, None)
+    };
+    all_taken(program, true, grouped)
+}
+
+/// The programs in which what such an addition adds to a step's own sum takes part in the step, as one more term: where few
+/// bits are kept between steps, masks show both alike. c may be added by itself all the same.
+pub(super) fn continued(program: &Program) -> impl Iterator<Item = Program> {
+    let all = all_taken(program, true, |fused| fused);
+    let but_c = all_taken(program, false, |fused| fused);
+    let but_c = but_c.filter(|other| all.as_ref() != Some(other));
+    all.into_iter().chain(but_c)
+}
+
+/// The program with this step in place of every step's own sum and its addition, perhaps to c; `None` where no addition takes
+/// such a sum.
+fn all_taken(program: &Program, of_c: bool, step: impl Fn(Fused) -> Fused) -> Option<Program> {
     let mut changed = program.clone();
-    while let Some((sum, step)) = absorbable(&changed) {
-        changed.statements[sum].operation = step;
+    while let Some((sum, operation)) = taken(&changed, of_c, &step) {
+        changed.statements[sum].operation = operation;
         let own = sum - 1;
         changed = canonical_form::without_statement(&changed, own, Source::Zero);
     }
     (changed != *program).then_some(changed)
 }
 
-/// An addition of a step's own sum that the statement before it made, and the same as one step with groups.
-fn absorbable(program: &Program) -> Option<(usize, Operation)> {
+/// An addition of a step's own sum that the statement before it made, and both as one step.
+fn taken(
+    program: &Program,
+    of_c: bool,
+    step: impl Fn(Fused) -> Fused,
+) -> Option<(usize, Operation)> {
     let pairs = program.statements.windows(2).enumerate();
     pairs.rev().find_map(|(own, pair)| {
-        let Operation::Dot {
-            algorithm: Dpa::General(General::Fused(fused)),
-            operands,
-            over,
-            from: Start::Product,
-        } = &pair[0].operation
-        else {
-            return None;
-        };
+        let (fused, operands, products) = own_sum(&pair[0])?;
         let Operation::Add(left, right) = pair[1].operation else {
             return None;
         };
@@ -125,24 +145,94 @@ fn absorbable(program: &Program) -> Option<(usize, Operation)> {
             (false, true) => left,
             _ => return None,
         };
-        let groups = Groups {
-            g: fused.l,
-            strided: false,
-            f: fused.f,
-            align: fused.align,
-            exponent: GroupExponent::Products,
-            drops_zero: false,
-        };
-        let step = Fused {
-            groups: Some(groups),
-            ..Fused::plain(fused.l, None)
-        };
+        if from == Source::C && !of_c {
+            return None;
+        }
         let operation = Operation::Dot {
-            algorithm: Dpa::General(General::Fused(step)),
-            operands: *operands,
-            over: over.clone(),
+            algorithm: Dpa::General(General::Fused(step(fused))),
+            operands,
+            over: Select::List(products.to_vec()),
             from: from.into(),
         };
         Some((own + 1, operation))
+    })
+}
+
+/// A step of products alone: the step, what it reads of operands, and its products.
+fn own_sum(statement: &Statement) -> Option<(Fused, Reading, &[usize])> {
+    match &statement.operation {
+        Operation::Dot {
+            algorithm: Dpa::General(General::Fused(fused)),
+            operands,
+            over: Select::List(products),
+            from: Start::Product,
+        } => Some((*fused, *operands, products)),
+        _ => None,
+    }
+}
+
+/// The programs in which steps of products alone that one addition takes are groups of one step.
+pub(super) fn gathered(program: &Program) -> Vec<Program> {
+    let mut found = Vec::new();
+    for exponent in [GroupExponent::Products, GroupExponent::Own] {
+        for f in [Some(24), None] {
+            let mut changed = program.clone();
+            while let Some((sum, operation, groups)) = gatherable(&changed, exponent, f) {
+                changed.statements[sum].operation = operation;
+                for own in groups.into_iter().rev() {
+                    changed = canonical_form::without_statement(&changed, own, Source::Zero);
+                }
+            }
+            if changed != *program {
+                found.push(changed);
+            }
+        }
+    }
+    found
+}
+
+/// A sum of equal steps of products alone, the same as one step of groups, and the statements that make the groups.
+fn gatherable(
+    program: &Program,
+    exponent: GroupExponent,
+    f: Option<u32>,
+) -> Option<(usize, Operation, Vec<usize>)> {
+    let statements = program.statements.iter().enumerate();
+    statements.rev().find_map(|(sum, statement)| {
+        let sources = match &statement.operation {
+            Operation::Add(left, right) => vec![*left, *right],
+            Operation::Join { over, of, .. } if over.is_empty() => of.clone(),
+            _ => return None,
+        };
+        let place = |source: &Source| match source {
+            Source::Statement(place) => Some(*place),
+            _ => None,
+        };
+        let mut groups: Vec<usize> = sources.iter().map(place).collect::<Option<_>>()?;
+        groups.sort_unstable();
+        let steps = groups.iter().map(|&own| own_sum(&program.statements[own]));
+        let steps: Vec<_> = steps.collect::<Option<_>>()?;
+        let (fused, operands, first) = *steps.first()?;
+        let plain = fused.groups.is_none_or(|own| own.g == fused.l);
+        let equal = |own: &(Fused, Reading, &[usize])| own.2.len() == first.len();
+        if !plain || first.len() != fused.l as usize || !steps.iter().all(equal) {
+            return None;
+        }
+        let products: Vec<usize> = steps.iter().flat_map(|own| own.2).copied().collect();
+        let step = Fused {
+            groups: Some(Groups {
+                f,
+                exponent,
+                ..Groups::exact(fused.l)
+            }),
+            ..Fused::plain(products.len() as u32, Some(24))
+        };
+        let operation = Operation::Dot {
+            algorithm: Dpa::General(General::Fused(step)),
+            operands,
+            over: Select::List(products),
+            from: Start::Product,
+        };
+        Some((sum, operation, groups))
     })
 }

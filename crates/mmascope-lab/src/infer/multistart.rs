@@ -21,10 +21,12 @@ impl Run<'_> {
         // A program that several starts reach is climbed from once.
         let mut seen: Vec<Program> = Vec::new();
         let mut best: Option<Candidate> = None;
-        for _ in 0..ROUNDS {
+        // The first round is brief: most units need no more.
+        for round in 0..ROUNDS {
             for (starts, queue) in lists.iter().zip(&mut queues) {
                 let queue = queue.get_or_insert_with(|| self.promising(starts).into_iter());
-                let climbs = queue.filter_map(|start| self.climbed_from(start, &mut seen));
+                let climbs =
+                    queue.filter_map(|start| self.climbed_from(start, round == 0, &mut seen));
                 for candidate in climbs.take(CLIMBS) {
                     let bound = best.as_ref().map_or(usize::MAX, |best| best.failing.len());
                     if candidate.failing.len() < bound {
@@ -36,6 +38,7 @@ impl Run<'_> {
                     }
                 }
             }
+            best = best.map(|best| self.paired(best));
             best = best.map(|best| self.reconsidered(best));
             if best.as_ref().is_some_and(|best| best.failing.is_empty()) {
                 break;
@@ -67,17 +70,23 @@ impl Run<'_> {
         rough
     }
 
-    /// The candidate that is reached from a start; `None` where it is already known.
-    fn climbed_from(&self, start: Candidate, seen: &mut Vec<Program>) -> Option<Candidate> {
+    /// The candidate that is reached from a start, perhaps without what takes long; `None` where it is already known.
+    fn climbed_from(
+        &self,
+        start: Candidate,
+        brief: bool,
+        seen: &mut Vec<Program>,
+    ) -> Option<Candidate> {
         let program = start.unit.program().clone();
         if seen.contains(&program) {
             return None;
         }
-        let core = self.core().climb(start);
+        let search = |search| Search { brief, ..search };
+        let core = search(self.core()).climb(start);
         let reached = core.unit.program();
         let is_known = *reached != program && seen.contains(reached);
         seen.extend([program, reached.clone()]);
-        let all = self.everything();
+        let all = search(self.everything());
         let candidate = all.candidate(reached).filter(|_| !is_known)?;
         Some(all.climb(candidate))
     }

@@ -3,7 +3,7 @@
 use super::asker::Asked;
 use super::coupled_parameters::{Coupled, coupled_parameters};
 use super::cpu_limit::CpuLimit;
-use super::settings::{ALIGNMENTS, Part, Setting, domains};
+use super::settings::{ALIGNMENTS, Part, ROUNDINGS, Setting, alone, domains};
 use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Statement, Unit};
 use crate::format::Rounding;
 
@@ -15,6 +15,9 @@ const FEW: usize = 12;
 const TELLING: usize = 32;
 /// So many variants are compared on every question.
 const SHORT_LIST: usize = 12;
+
+/// More programs than these are not tried for parameters that are changed together where a search is to be brief.
+const BRIEF: usize = 2_100;
 
 /// A unit with the questions that it answers differently from the device.
 #[derive(Clone, Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct Search<'a> {
     pub(crate) cpu_limit: CpuLimit,
     /// Whether uncommon parameters are left as they are.
     pub(crate) usual: bool,
+    /// Whether parameters are changed together only where that takes few programs.
+    pub(crate) brief: bool,
 }
 
 impl Search<'_> {
@@ -134,9 +139,10 @@ impl Search<'_> {
         Some(failing)
     }
 
-    fn sweep(&self, best: &mut Candidate, coupled: &Coupled) -> bool {
+    /// The best program with values of these parameters, if it fails less often.
+    fn sweep(&self, best: &Candidate, coupled: &Coupled) -> Option<Candidate> {
         if best.failing.is_empty() || self.cpu_limit.is_over() {
-            return false;
+            return None;
         }
         let mut variants = vec![best.unit.program().clone()];
         for settings in coupled {
@@ -147,17 +153,11 @@ impl Search<'_> {
                 }
             }
             if more.is_empty() {
-                return false;
+                return None;
             }
             variants = more;
         }
-        match self.better(best, variants) {
-            Some(better) => {
-                *best = better;
-                true
-            }
-            None => false,
-        }
+        self.better(best, variants)
     }
 
     /// Searches alignment and rounding alone, which is enough to tell shapes apart.
@@ -179,13 +179,26 @@ impl Search<'_> {
             let applies = |setting: &Setting| setting.apply(program, &self.signature).is_some();
             settings.iter().any(applies)
         });
-        self.sweep(&mut best, &coupled);
+        let mut sweep = |coupled: &Coupled| {
+            let better = self.sweep(&best, coupled);
+            let helps = better.is_some();
+            best = better.unwrap_or_else(|| best.clone());
+            helps
+        };
+        sweep(&coupled);
+        let roundings = ROUNDINGS[2..].iter().copied().map(Setting::Everywhere);
+        if sweep(&vec![roundings.collect()]) {
+            // The bits that were found under another rounding are hardly the right ones.
+            coupled.truncate(1);
+            coupled.push(ALIGNMENTS.map(Setting::Align).to_vec());
+            sweep(&coupled);
+        }
         if let Some(own) = groups(program) {
             // Groups with fewer bits than the sum hide the sum's bits, and the sum hides theirs.
             let bits = (8..=44).step_by(3).map(Some).chain([None]);
             let groups = bits.map(|f| Setting::Groups(Some(Groups { f, ..own })));
-            self.sweep(&mut best, &vec![groups.collect()]);
-            self.sweep(&mut best, &coupled);
+            sweep(&vec![groups.collect()]);
+            sweep(&coupled);
         }
         Some(best)
     }
@@ -198,6 +211,7 @@ impl Search<'_> {
                 break;
             }
             let mut domains = domains(&self.signature, best.unit.program());
+            domains.extend(alone(best.unit.program()));
             // Of two changes that help equally the usual one is taken.
             domains.retain(|settings| {
                 !self.usual
@@ -236,16 +250,28 @@ impl Search<'_> {
                 best = part;
                 continue;
             }
-            let mut coupled = coupled_parameters(best.unit.program(), &domains, self.usual);
-            let mut swept = best.clone();
-            if !coupled.any(|coupled| self.sweep(&mut swept, &coupled)) {
-                let other = || self.reshaped(&best).or_else(|| self.regrouped(&best));
-                match next.or_else(other) {
-                    Some(next) => best = next,
-                    None => break,
+            // Of several that belong together the first that helps, or the best.
+            for coupled in coupled_parameters(best.unit.program(), &domains, self.usual) {
+                let programs: usize = coupled.iter().map(Vec::len).product();
+                if self.brief && programs > BRIEF {
+                    continue;
                 }
-            } else {
-                best = swept;
+                let Some(swept) = self.sweep(&best, &coupled) else {
+                    continue;
+                };
+                let bound = next.as_ref().unwrap_or(&best).failing.len();
+                if swept.failing.len() < bound {
+                    let is_enough = helps(&swept);
+                    next = Some(swept);
+                    if is_enough {
+                        break;
+                    }
+                }
+            }
+            let other = || self.reshaped(&best).or_else(|| self.regrouped(&best));
+            match next.or_else(other) {
+                Some(next) => best = next,
+                None => break,
             }
         }
         best

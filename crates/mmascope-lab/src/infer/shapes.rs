@@ -142,11 +142,15 @@ pub(crate) fn of_tree(
             (_, [from]) => chain(&mut writer, &products, *from, apart),
             // A rounded sum has no more than two terms.
             _ if step.is_rounded() => return None,
-            _ => writer.push(Operation::Join {
-                algorithm: step.algorithm(products.len() + sources.len()),
-                over: products.clone(),
-                of: sources.clone(),
-            }),
+            _ => {
+                // The first one is aligned and rounded as c is.
+                sources.sort_by_key(|source| *source != Source::C);
+                writer.push(Operation::Join {
+                    algorithm: step.algorithm(products.len() + sources.len()),
+                    over: products.clone(),
+                    of: sources.clone(),
+                })
+            }
         };
         values.push(value);
     }
@@ -242,6 +246,40 @@ pub(crate) fn c_added(program: &Program, k: usize) -> Option<Program> {
     Some(changed)
 }
 
+/// The programs whose first sum of two products without c is two steps of one product: masks show both alike, and do not
+/// show which product is first.
+pub(crate) fn begun_singly(program: &Program) -> Vec<Program> {
+    let begins = |statement: &Statement| match &statement.operation {
+        Operation::Dot {
+            algorithm: Dpa::General(General::Fused(Fused { l: 2, .. })),
+            over: Select::List(list),
+            from: Start::Product,
+            ..
+        } => matches!(list.len(), 2 | 3),
+        _ => false,
+    };
+    let Some(place) = program.statements.iter().position(begins) else {
+        return Vec::new();
+    };
+    let begun = |is_swapped: bool| {
+        let mut changed = program.clone();
+        if let Operation::Dot {
+            algorithm: Dpa::General(General::Fused(fused)),
+            over: Select::List(list),
+            ..
+        } = &mut changed.statements[place].operation
+        {
+            fused.l = 1;
+            fused.groups = fused.groups.map(|groups| Groups { g: 1, ..groups });
+            if is_swapped {
+                list.swap(0, 1);
+            }
+        }
+        canonical_form::merged(&changed)
+    };
+    [false, true].map(begun).to_vec()
+}
+
 /// A chain of steps of `size` over the k in an order.
 pub(crate) fn chained(
     signature: &Signature,
@@ -309,6 +347,36 @@ pub(crate) fn added(
         sum = writer.push(Operation::Add(sum, own));
     }
     writer.finish()
+}
+
+/// The most products whose steps of one are looked at apart: each is two statements.
+const MOST_APART: usize = 16;
+
+/// The programs in which every step of a chain of single products is rounded by itself and then added: masks show both alike.
+pub(crate) fn apart(program: &Program, signature: &Signature) -> Vec<Program> {
+    let [
+        Statement {
+            operation:
+                Operation::Dot {
+                    algorithm: Dpa::General(General::Fused(fused)),
+                    over: Select::List(order),
+                    from: Start::C,
+                    ..
+                },
+            ..
+        },
+    ] = &program.statements[..]
+    else {
+        return Vec::new();
+    };
+    if fused.l > 1 || !(2..=MOST_APART).contains(&order.len()) {
+        return Vec::new();
+    }
+    let step = Step::Fused(*fused);
+    let singles: Vec<Vec<usize>> = order.iter().map(|&k| vec![k]).collect();
+    let with_first = joined(signature, step, &singles, 1, Place::First, false);
+    let all = added(signature, step, order, 1);
+    all.into_iter().chain(with_first).collect()
 }
 
 /// Chains of steps over parts of the k, each by itself, their results added pairwise or one after the

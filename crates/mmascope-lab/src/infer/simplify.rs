@@ -5,14 +5,18 @@ use super::run::Run;
 use super::search::Candidate;
 use super::settings::{self, Setting};
 use super::shapes::{self, Place, Step};
-use super::space;
-use crate::dpa::{Output, Program};
+use super::{canonical_form, space};
+use crate::dpa::{
+    Dpa, Fused, General, Operation, Output, Program, Select, Source, Start, Statement, Terms,
+};
 
 /// With so many odd parameters a simpler program is looked for.
 const ODD: usize = 3;
 /// So many questions rank the programs, and so many of the best programs are climbed from.
 const SAMPLE: usize = 300;
 const BEST: usize = 3;
+/// Where fewer than one answer in so many is wrong, uncommon values are tried.
+const NEAR: usize = 20;
 
 impl Run<'_> {
     /// A rounded sum that gives every answer too, in place of a program of several odd parameters.
@@ -35,8 +39,10 @@ impl Run<'_> {
         ranked.sort_by_key(|(failing, _)| *failing);
         ranked.truncate(BEST);
         let mut reached = ranked.iter().filter_map(|(_, program)| {
-            let start = search.candidate(program)?;
-            Some(usual.climb(start))
+            let near = usual.climb(search.candidate(program)?);
+            // What is left may need an uncommon value.
+            let is_near = near.failing.len() * NEAR < search.scope.len();
+            Some(if is_near { search.climb(near) } else { near })
         });
         reached.find(|other| {
             other.failing.is_empty() && self.odd(other.unit.program()) < self.odd(program)
@@ -65,6 +71,7 @@ impl Run<'_> {
             }
         }
         between.truncate(3);
+        let terms = terms(program);
         let mut found: Vec<Program> = Vec::new();
         for order in shapes::orders(self.signature.k) {
             for size in space::sizes(self.signature.k) {
@@ -88,8 +95,10 @@ impl Run<'_> {
                         if let Some(end) = variant.statements.last_mut() {
                             end.output = as_sums(&last.output);
                         }
-                        if !found.contains(&variant) {
-                            found.push(variant);
+                        for variant in [with_terms(&variant, terms), variant] {
+                            if !found.contains(&variant) {
+                                found.push(variant);
+                            }
                         }
                     }
                 }
@@ -97,4 +106,88 @@ impl Run<'_> {
         }
         found
     }
+}
+
+/// The program whose first step is as the others are, and c is added after it; `None` where the first step does not take c, or
+/// is as the others are.
+pub(super) fn c_after_first(program: &Program) -> Option<Program> {
+    let [first, second, ..] = &program.statements[..] else {
+        return None;
+    };
+    let (
+        Operation::Dot {
+            algorithm,
+            over: Select::List(products),
+            operands,
+            from: Start::C,
+        },
+        Operation::Dot {
+            algorithm: of_others,
+            from: Start::Statement(0),
+            ..
+        },
+    ) = (&first.operation, &second.operation)
+    else {
+        return None;
+    };
+    if algorithm == of_others || products.len() > of_others.block() {
+        return None;
+    }
+    let step = Operation::Dot {
+        algorithm: *of_others,
+        operands: *operands,
+        over: Select::List(products.clone()),
+        from: Start::Product,
+    };
+    let add = Statement {
+        name: String::new(),
+        operation: Operation::Add(Source::C, Source::Statement(0)),
+        output: first.output,
+    };
+    let mut changed = canonical_form::with_statement(program, 1, add);
+    changed.statements[0].operation = step;
+    let sum = |source| match source {
+        Source::Statement(0) => Source::Statement(1),
+        other => other,
+    };
+    canonical_form::reads(&mut changed.statements[2], sum);
+    Some(changed)
+}
+
+/// What the first step of a program does to operands and products.
+fn terms(program: &Program) -> Terms {
+    let of_step = |operation: &Operation| match *operation {
+        Operation::Dot {
+            algorithm: Dpa::General(General::Fused(Fused { terms, .. })),
+            ..
+        } => Some(terms),
+        _ => None,
+    };
+    let mut operations = program
+        .statements
+        .iter()
+        .map(|statement| &statement.operation);
+    operations.find_map(of_step).unwrap_or_default()
+}
+
+/// The program of rounded sums with another's operands and products.
+fn with_terms(program: &Program, terms: Terms) -> Program {
+    let mut changed = program.clone();
+    for statement in &mut changed.statements {
+        let output = statement.output;
+        if let Operation::Dot {
+            algorithm: Dpa::General(General::AddMul(step)),
+            ..
+        } = &mut statement.operation
+        {
+            step.terms = Terms {
+                // A rounding that equals the sum's own is the default and not written.
+                products: terms
+                    .products
+                    .filter(|own| *own != (output.rounding, output.format)),
+                ..terms
+            };
+        }
+    }
+    changed
 }

@@ -3,7 +3,7 @@
 
 use super::run::Run;
 use super::shapes::{self, Place, Step};
-use super::{canonical_form, grouped, pairs, widths};
+use super::{canonical_form, grouped, pairs, rounded_steps, widths};
 use crate::dpa::{
     Codes, Dpa, FlushSign, FmaChain, FtzAddMul, Fused, GroupExponent, Groups, GstFdpa, GtrFdpa,
     Operation, Output, Program, Reading, Select, Signature, Source, Start, Statement, Unit,
@@ -107,19 +107,29 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
         Order::Unknown | Order::NoMasks => None,
     };
     for tree in shown.into_iter().chain(&changed) {
-        seen.extend(grouped::of_tree(tree, &signature));
+        let mut forms = grouped::of_tree(tree, &signature);
+        forms.extend(rounded_steps::of_tree(tree, &signature));
         for step in steps(&signature) {
             for apart in [false, true] {
-                let program = shapes::of_tree(tree, &signature, step, apart);
-                if let Some(program) = program.filter(|program| !seen.contains(program)) {
-                    seen.extend(grouped::absorbed(&program));
-                    seen.extend(shapes::c_added(&program, k));
-                    seen.extend(widths::widened(&program, &signature));
-                    seen.extend(widths::narrow_between(&program, &signature));
-                    kept_wide.extend(widths::wider_than_f32(&program, &signature));
-                    seen.push(program);
+                if let Some(program) = shapes::of_tree(tree, &signature, step, apart) {
+                    forms.extend(grouped::continued(&program));
+                    forms.extend(grouped::gathered(&program));
+                    forms.extend(shapes::apart(&program, &signature));
+                    forms.push(program);
                 }
             }
+        }
+        for program in forms {
+            if seen.contains(&program) {
+                continue;
+            }
+            seen.extend(grouped::absorbed(&program));
+            seen.extend(shapes::c_added(&program, k));
+            seen.extend(shapes::begun_singly(&program));
+            seen.extend(widths::widened(&program, &signature));
+            seen.extend(widths::narrow_between(&program, &signature));
+            kept_wide.extend(widths::wider_than_f32(&program, &signature));
+            seen.push(program);
         }
     }
     seen.extend(near);

@@ -91,11 +91,8 @@ fn wide_between(program: &Program, signature: &Signature) -> Option<Program> {
     if signature.d.container().bits >= 32 {
         return None;
     }
-    let mut changed = if program.statements.len() == 1 {
-        canonical_form::split(program, signature.k)?
-    } else {
-        program.clone()
-    };
+    let several = || (program.statements.len() > 1).then(|| program.clone());
+    let mut changed = canonical_form::split(program, signature.k).or_else(several)?;
     let last = changed.statements.len() - 1;
     for statement in &mut changed.statements[..last] {
         statement.output.format = F32;
@@ -127,22 +124,29 @@ fn wide_chains(program: &Program, signature: &Signature) -> Option<Program> {
 /// The same program with few bits between steps, where the result has more: the bits of the alignment
 /// hardly show then, and would be taken for those of the sums.
 pub(crate) fn narrow_between(program: &Program, signature: &Signature) -> Vec<Program> {
-    let split = if program.statements.len() == 1 {
-        canonical_form::split(program, signature.k)
-    } else {
-        Some(program.clone())
-    };
+    let several = || (program.statements.len() > 1).then(|| program.clone());
+    let split = canonical_form::split(program, signature.k).or_else(several);
     let Some(program) = split.filter(|_| signature.d.container() == F32) else {
         return Vec::new();
     };
     let last = program.statements.len() - 1;
-    [F16, BF16, TF32]
-        .map(|format| {
+    let is_sum = |statement: &Statement| matches!(statement.operation, Operation::Dot { .. });
+    // Where sums are added, the additions may keep what the sums do not.
+    let adds = program.statements[..last].iter().any(|own| !is_sum(own));
+    let mut found = Vec::new();
+    for format in [F16, BF16, TF32] {
+        for sums_alone in [false, true] {
+            if sums_alone && !adds {
+                continue;
+            }
             let mut changed = program.clone();
             for statement in &mut changed.statements[..last] {
-                statement.output.format = format;
+                if !sums_alone || is_sum(statement) {
+                    statement.output.format = format;
+                }
             }
-            changed
-        })
-        .to_vec()
+            found.push(changed);
+        }
+    }
+    found
 }

@@ -4,6 +4,10 @@ use crate::dpa::Signature;
 use crate::error::{Error, Result};
 use crate::format::{Format, Specials};
 
+/// Exponents of the largest and of the smallest normal power of two of f16.
+const F16_TOP: i32 = 15;
+const F16_NORMAL: i32 = -14;
+
 /// Exponents of M and of the unit, for both operands.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
@@ -168,6 +172,16 @@ impl Choice {
                     negative,
                 });
             }
+        }
+        // What is rounded to f16 on the way overflows with larger masks.
+        if top > F16_TOP {
+            let unit = floors[2].1.max(a.normal + b.normal).max(F16_NORMAL);
+            let choice = |negative| Choice {
+                large: Range::split(F16_TOP, (a.normal, a.top), (b.normal, b.top)),
+                unit: Range::split(unit, (a.normal, a.top), (b.normal, b.top)),
+                negative,
+            };
+            choices.extend([false, true].map(choice));
         }
         Ok(choices)
     }

@@ -272,3 +272,43 @@ fn c_is_a_leaf() {
         ("p3".into(), "c".into())
     );
 }
+
+/// The tree of a program, as text, and whether it is said to be one.
+fn tree_of(signature: &str, program: &str) -> (String, bool) {
+    let signature = signature.parse().expect("a signature");
+    let unit = Unit::new(signature, program.parse().expect("a program")).expect("a unit");
+    let (report, _) = revealed(&unit, &RevealOptions::default());
+    let is_tree = matches!(report.nature, Nature::Tree);
+    (report.tree.to_string(), is_tree)
+}
+
+/// Masks that fit the formats of operands and results overflow in f16: smaller ones show the order.
+#[test]
+fn f16_on_the_way_has_masks_of_its_own() {
+    let found = tree_of(
+        "a=bf16 b=bf16 c=f32 d=f32 k=4",
+        "t = fused L=2 F=24 over k=3,1 -> rz f16 ; d = fused L=2 F=24 over k=0,2 from t -> rz f32",
+    );
+    assert_eq!(found, ("(fused f32 0 (fused f32 1 3 4) 2)".into(), true));
+    let found = tree_of(
+        "a=tf32 b=tf32 c=f32 d=f32 k=3",
+        "fused L=1 F=24 products=rd:f16 over k=2,0,1 -> rz f32",
+    );
+    assert_eq!(
+        found,
+        ("(add f32 (add f32 (add f32 2 3) 0) 1)".into(), true)
+    );
+}
+
+/// Half of the last bit that an alignment keeps is rounded away from zero: the units of a node grow, all alike.
+#[test]
+fn rounded_alignments_are_fused() {
+    let found = tree_of(
+        "a=f16 b=f16 c=f32 d=f32 k=8",
+        "s = fused L=4 F=26 align=rna over k=0,2,4,6 from product -> rd f32 ; \
+         t = fused L=4 F=26 align=rna over k=1,3,5,7 from product -> rd f32 ; \
+         u = add s t -> rd f32 ; d = add c u -> rd f32",
+    );
+    let tree = "(add f32 (add f32 (fused f32 0 2 4 6) (fused f32 1 3 5 7)) 8)";
+    assert_eq!(found, (tree.into(), true));
+}

@@ -48,9 +48,10 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
     let mut case = maker.blank();
     let (low, high) = maker.products();
     let high = high.min(maker.d.top - 4);
-    let anchor = match random.below(3) {
+    let anchor = match random.below(6) {
+        0 => maker.d.lowest - 1,
         // Where results are subnormal, or nearly so.
-        0 => between(maker.d.lowest, maker.d.normal + 1, random),
+        1 | 2 => between(maker.d.lowest, maker.d.normal + 1, random),
         _ => between(-20, 20, random).clamp(maker.d.normal, high.max(maker.d.normal)),
     };
     let anchor = anchor.max(low);
@@ -70,8 +71,21 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
         _ => half - between(1, 40, random),
     };
     let far = far.min(half - 1);
-    let terms = Term::two(maker.signature.k, random);
     let [negative, other] = [random.below(2) == 0, random.below(2) == 0];
+    if anchor < maker.d.lowest {
+        // Half of the smallest result, and little more or less in any step.
+        let first = random.below(maker.signature.k);
+        for k in 0..maker.signature.k {
+            let number = match k == first {
+                true => Exact::power_of_two(negative, half),
+                false if random.below(2) == 0 => Exact::power_of_two(other, far),
+                false => continue,
+            };
+            maker.product(&mut case, k, number, 0, random);
+        }
+        return case;
+    }
+    let terms = Term::two(maker.signature.k, random);
     if random.below(2) == 0 && ends_in_half(maker, &mut case, terms[0], [anchor, half], random) {
         terms[1].write(maker, &mut case, Exact::power_of_two(other, far), random);
         return case;

@@ -325,6 +325,26 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
     found
 }
 
+/// Bits and rounding of products where those of c, which have been the same, stay. Nobody writes a program in these words; a search
+/// that has found those of c needs them.
+pub(crate) fn alone(program: &Program) -> Vec<Vec<Setting>> {
+    let is_aligned = |statement: &Statement| {
+        matches!(
+            statement.operation,
+            Operation::Dot {
+                algorithm: Dpa::General(General::Fused(Fused { f: Some(_), .. })),
+                ..
+            }
+        )
+    };
+    if !program.statements.iter().any(is_aligned) {
+        return Vec::new();
+    }
+    let bits = (1..=MOST_BITS as i32).map(|bits| Setting::number(&p::F, bits));
+    let roundings = ALIGNMENTS.map(|align| Setting::of(&p::ALIGN, Value::Rounding(align)));
+    vec![bits.collect(), roundings.to_vec()]
+}
+
 /// The parameters of algorithms that no general step stands for.
 fn of_algorithms(program: &Program) -> Vec<(&'static Parameter, Value)> {
     let mut found: Vec<(&'static Parameter, Value)> = Vec::new();
