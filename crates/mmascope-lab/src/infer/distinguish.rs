@@ -46,7 +46,7 @@ const LEADING: usize = 40;
 /// Their seed.
 const LEADING_SEED: u64 = 0x1ead_0001;
 /// Sums in a portion that a bit far below half of the last place decides.
-const HALF: usize = 40;
+const HALF: usize = 100;
 /// Their seed.
 const HALF_SEED: u64 = 0x5a1f_0001;
 /// The number of pools of aimed inputs that are kept beside the unit's own.

@@ -49,9 +49,9 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
     let (low, high) = maker.products();
     let high = high.min(maker.d.top - 4);
     let anchor = match random.below(6) {
-        0 => maker.d.lowest - 1,
+        0 | 1 => maker.d.lowest - 1,
         // Where results are subnormal, or nearly so.
-        1 | 2 => between(maker.d.lowest, maker.d.normal + 1, random),
+        2 | 3 => between(maker.d.lowest, maker.d.normal + 1, random),
         _ => between(-20, 20, random).clamp(maker.d.normal, high.max(maker.d.normal)),
     };
     let anchor = anchor.max(low);
@@ -73,15 +73,18 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
     let far = far.min(half - 1);
     let [negative, other] = [random.below(2) == 0, random.below(2) == 0];
     if anchor < maker.d.lowest {
-        // Half of the smallest result, and little more or less in any step.
-        let first = random.below(maker.signature.k);
-        for k in 0..maker.signature.k {
-            let number = match k == first {
-                true => Exact::power_of_two(negative, half),
-                false if random.below(2) == 0 => Exact::power_of_two(other, far),
-                false => continue,
-            };
-            maker.product(&mut case, k, number, 0, random);
+        // The grid at a floor is what such inputs show.
+        let far = match (&focus.floors[..], &focus.bits[..]) {
+            (&[_, ..], &[_, ..]) if random.below(4) > 0 => {
+                let floor = focus.floors[random.below(focus.floors.len())];
+                let bits = focus.bits[random.below(focus.bits.len())];
+                (floor - bits - between(-1, 2, random)).min(half - 1)
+            }
+            _ => far,
+        };
+        match random.below(2) {
+            0 => half_of_smallest(maker, &mut case, [half, far], random),
+            _ => nothing_left(maker, &mut case, far, random),
         }
         return case;
     }
@@ -114,6 +117,47 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
         }
     }
     case
+}
+
+/// Half of the smallest result, and little more or less in any step.
+fn half_of_smallest(
+    maker: &Maker,
+    case: &mut OperandWords,
+    [half, far]: [i32; 2],
+    random: &mut Random,
+) {
+    let first = random.below(maker.signature.k);
+    for k in 0..maker.signature.k {
+        let exponent = match k == first {
+            true => half,
+            false if random.below(2) == 0 => (far + random.below(3) as i32).min(half - 1),
+            false => continue,
+        };
+        let number = Exact::power_of_two(random.below(2) == 0, exponent);
+        maker.product(case, k, number, 0, random);
+    }
+}
+
+/// Two terms that cancel each other but for a bit of the second, which is subnormal or far below all results: its sign may be that of
+/// a zero.
+fn nothing_left(maker: &Maker, case: &mut OperandWords, far: i32, random: &mut Random) {
+    let digits = between(1, 2 * kept(&maker.signature.a), random);
+    let exponent = match random.below(2) {
+        0 => (far + digits).min(maker.d.normal),
+        // What is left is subnormal.
+        _ => maker.d.normal + between(0, 2, random),
+    };
+    let negative = random.below(2) == 0;
+    let k = maker.signature.k;
+    let second = random.below(k);
+    let first = match random.below(3) {
+        0 => Term::C,
+        1 => Term::Product((second + 1) % k),
+        _ => Term::Product(random.below(k)),
+    };
+    first.write(maker, case, Exact::power_of_two(negative, exponent), random);
+    let number = one_digit(!negative, exponent, digits);
+    maker.product(case, second, number, 0, random);
 }
 
 /// The fractions of two factors from 1 to 2 whose product is a little more than this number times the power of two that brings it to 2
