@@ -296,7 +296,7 @@ fn f16_on_the_way_has_masks_of_its_own() {
     );
     assert_eq!(
         found,
-        ("(add f32 (add f32 (add f32 2 3) 0) 1)".into(), true)
+        ("(add f32 (add f32 0 (add f32 2 3)) 1)".into(), true)
     );
 }
 
