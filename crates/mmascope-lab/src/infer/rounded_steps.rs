@@ -6,6 +6,9 @@ use crate::dpa::{
 };
 use crate::tree::Tree;
 
+/// A sum has no more levels: steps have no more products.
+const MOST_LEVELS: usize = 256;
+
 /// Products that are added to each other, in their order.
 struct Sum {
     order: Vec<usize>,
@@ -19,21 +22,20 @@ pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Option<Program> {
     if tree.leaves() != k + 1 {
         return None;
     }
+    let parents = tree.parents();
     let mut steps: Vec<Sum> = Vec::new();
-    let mut node = k + tree.nodes().len();
-    while node != k {
-        let &[left, right] = &inner(tree, node)?.children[..] else {
-            return None;
-        };
-        let (before, own) = match (holds_c(tree, left), holds_c(tree, right)) {
-            (true, false) => (left, right),
-            (false, true) => (right, left),
+    // From c, which is the last leaf, to the root.
+    let mut before = k;
+    while before != tree.root() {
+        let node = parents[before];
+        let own = match inner(tree, node)?.children[..] {
+            [left, right] if left == before => right,
+            [left, _] => left,
             _ => return None,
         };
-        steps.push(sum(tree, own)?);
-        node = before;
+        steps.push(sum(tree, own, MOST_LEVELS)?);
+        before = node;
     }
-    steps.reverse();
     let (last, whole) = steps.split_last()?;
     let p = steps[0].order.len();
     let sequential = steps.iter().find_map(|step| step.sequential)?;
@@ -67,16 +69,8 @@ fn inner(tree: &Tree, child: usize) -> Option<&crate::tree::Inner> {
     tree.nodes().get(child.checked_sub(tree.leaves())?)
 }
 
-fn holds_c(tree: &Tree, child: usize) -> bool {
-    let c = tree.leaves() - 1;
-    match inner(tree, child) {
-        Some(node) => node.children.iter().any(|&child| holds_c(tree, child)),
-        None => child == c,
-    }
-}
-
 /// The products below a node as one sum; `None` where they are added in another way.
-fn sum(tree: &Tree, child: usize) -> Option<Sum> {
+fn sum(tree: &Tree, child: usize, levels: usize) -> Option<Sum> {
     let Some(node) = inner(tree, child) else {
         return Some(Sum {
             order: vec![child],
@@ -86,7 +80,8 @@ fn sum(tree: &Tree, child: usize) -> Option<Sum> {
     let &[left, right] = &node.children[..] else {
         return None;
     };
-    let (left, right) = (sum(tree, left)?, sum(tree, right)?);
+    let levels = levels.checked_sub(1)?;
+    let (left, right) = (sum(tree, left, levels)?, sum(tree, right, levels)?);
     let (longer, shorter) = match left.order.len() < right.order.len() {
         true => (right, left),
         false => (left, right),

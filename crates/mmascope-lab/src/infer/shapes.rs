@@ -255,6 +255,7 @@ pub(crate) fn begun_singly(program: &Program) -> Vec<Program> {
             over: Select::List(list),
             from: Start::Product,
             ..
+        // Perhaps with a shorter step that joined its chain.
         } => matches!(list.len(), 2 | 3),
         _ => false,
     };

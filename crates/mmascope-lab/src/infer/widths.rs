@@ -86,13 +86,18 @@ fn converted_from(program: &Program, signature: &Signature, format: Format) -> P
     changed
 }
 
+/// The program with its last step apart from those before it; `None` where it is one step.
+fn in_steps(program: &Program, signature: &Signature) -> Option<Program> {
+    let several = || (program.statements.len() > 1).then(|| program.clone());
+    canonical_form::split(program, signature.k).or_else(several)
+}
+
 /// The same program with f32 between steps, where the result is narrower.
 fn wide_between(program: &Program, signature: &Signature) -> Option<Program> {
     if signature.d.container().bits >= 32 {
         return None;
     }
-    let several = || (program.statements.len() > 1).then(|| program.clone());
-    let mut changed = canonical_form::split(program, signature.k).or_else(several)?;
+    let mut changed = in_steps(program, signature)?;
     let last = changed.statements.len() - 1;
     for statement in &mut changed.statements[..last] {
         statement.output.format = F32;
@@ -124,9 +129,8 @@ fn wide_chains(program: &Program, signature: &Signature) -> Option<Program> {
 /// The same program with few bits between steps, where the result has more: the bits of the alignment
 /// hardly show then, and would be taken for those of the sums.
 pub(crate) fn narrow_between(program: &Program, signature: &Signature) -> Vec<Program> {
-    let several = || (program.statements.len() > 1).then(|| program.clone());
-    let split = canonical_form::split(program, signature.k).or_else(several);
-    let Some(program) = split.filter(|_| signature.d.container() == F32) else {
+    let split = in_steps(program, signature).filter(|_| signature.d.container() == F32);
+    let Some(program) = split else {
         return Vec::new();
     };
     let last = program.statements.len() - 1;

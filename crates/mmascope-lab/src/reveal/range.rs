@@ -2,11 +2,7 @@
 
 use crate::dpa::Signature;
 use crate::error::{Error, Result};
-use crate::format::{Format, Specials};
-
-/// Exponents of the largest and of the smallest normal power of two of f16.
-const F16_TOP: i32 = 15;
-const F16_NORMAL: i32 = -14;
+use crate::format::{F16, Format, Specials};
 
 /// Exponents of M and of the unit, for both operands.
 #[derive(Clone, Copy)]
@@ -174,10 +170,10 @@ impl Choice {
             }
         }
         // What is rounded to f16 on the way overflows with larger masks.
-        if top > F16_TOP {
-            let unit = floors[2].1.max(a.normal + b.normal).max(F16_NORMAL);
+        if let Some(narrow) = Range::of(F16).filter(|narrow| top > narrow.top) {
+            let unit = floors[2].1.max(a.normal + b.normal).max(narrow.normal);
             let choice = |negative| Choice {
-                large: Range::split(F16_TOP, (a.normal, a.top), (b.normal, b.top)),
+                large: Range::split(narrow.top, (a.normal, a.top), (b.normal, b.top)),
                 unit: Range::split(unit, (a.normal, a.top), (b.normal, b.top)),
                 negative,
             };

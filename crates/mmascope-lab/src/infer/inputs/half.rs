@@ -1,5 +1,6 @@
-//! Makes sums of two terms that lie half between two results but for a bit far below: the alignment may drop it, and then the rounding
-//! sees a tie. Units of one product a step hardly show their bits and their floor elsewhere.
+//! Makes sums that lie half between two results but for a bit far below: the alignment may drop it, and then the rounding
+//! sees a tie. Units of one product a step hardly show their bits and their floor elsewhere. Where half of the smallest result, or
+//! nothing, is left beside terms near the grid, other units show their floor.
 
 use super::{Focus, between, kept};
 use crate::dpa::OperandWords;
@@ -49,6 +50,7 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
     let (low, high) = maker.products();
     let high = high.min(maker.d.top - 4);
     let anchor = match random.below(6) {
+        // Below all results.
         0 | 1 => maker.d.lowest - 1,
         // Where results are subnormal, or nearly so.
         2 | 3 => between(maker.d.lowest, maker.d.normal + 1, random),
