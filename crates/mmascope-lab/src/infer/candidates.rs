@@ -36,6 +36,7 @@ impl Run<'_> {
             canonical_form::without_conversion(program),
             canonical_form::without_second_rounding(program, self.signature.k),
             simplify::c_after_first(program),
+            simplify::flushing(program),
         ];
         let mut direct = direct
             .iter()

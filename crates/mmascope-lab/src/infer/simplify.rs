@@ -7,7 +7,8 @@ use super::settings::{self, Setting};
 use super::shapes::{self, Place, Step};
 use super::{canonical_form, space};
 use crate::dpa::{
-    Dpa, Fused, General, Operation, Output, Program, Select, Source, Start, Statement, Terms,
+    Dpa, FtzAddMul, Fused, General, Operation, Output, Program, Select, Source, Start, Statement,
+    Terms,
 };
 
 /// With so many odd parameters a simpler program is looked for.
@@ -152,6 +153,30 @@ pub(super) fn c_after_first(program: &Program) -> Option<Program> {
     };
     canonical_form::reads(&mut changed.statements[2], sum);
     Some(changed)
+}
+
+/// The program with sums that flush operands and every sum in place of rounded ones that flush operands and results; `None` where
+/// it has no such sums.
+pub(super) fn flushing(program: &Program) -> Option<Program> {
+    let mut changed = program.clone();
+    for statement in &mut changed.statements {
+        if let Operation::Dot {
+            algorithm: algorithm @ Dpa::General(General::AddMul(_)),
+            ..
+        } = &mut statement.operation
+            && let Dpa::General(General::AddMul(step)) = *algorithm
+            && let (Some(flush_in), Some(flush_out)) = (step.terms.flush_in, statement.output.flush)
+        {
+            *algorithm = FtzAddMul {
+                p: step.p,
+                flush_in,
+                flush_out,
+            }
+            .into();
+            statement.output.flush = None;
+        }
+    }
+    (changed != *program).then_some(changed)
 }
 
 /// What the first step of a program does to operands and products.
