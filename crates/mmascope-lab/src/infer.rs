@@ -33,6 +33,7 @@ mod mirrored;
 mod multistart;
 mod neighbours;
 mod pairs;
+mod parting;
 mod products;
 mod regrouping;
 mod report;

@@ -107,7 +107,8 @@ impl Run<'_> {
         found.failing.is_empty().then_some(found)
     }
 
-    /// Prefers "all bits" to a large number of bits, also in a part of the steps.
+    /// Prefers "all bits" to a large number of bits, also in steps that have a statement of their own. A chain is not parted
+    /// for that: its steps are more likely alike, and few inputs show such a difference.
     fn exact_parts(&self, best: &mut Candidate) {
         let search = self.everything();
         for part in Part::all(best.unit.program()) {
@@ -119,7 +120,9 @@ impl Run<'_> {
                 } if *f >= 28)
             });
             let changed = Setting::F(None).apply_to(part, program, &self.signature);
-            if let Some(other) = changed.filter(|_| many).and_then(|p| search.candidate(&p))
+            let is_as_long = |changed: &Program| changed.statements.len() == program.statements.len();
+            let changed = changed.filter(|changed| many && is_as_long(changed));
+            if let Some(other) = changed.and_then(|program| search.candidate(&program))
                 && other.failing.is_empty()
             {
                 *best = other;

@@ -127,34 +127,57 @@ fn all_taken(program: &Program, of_c: bool, step: impl Fn(Fused) -> Fused) -> Op
     (changed != *program).then_some(changed)
 }
 
-/// An addition of a step's own sum that the statement before it made, and both as one step.
+/// The last addition of a step's own sum that the statement before it made, and both as one step.
 fn taken(
     program: &Program,
     of_c: bool,
     step: impl Fn(Fused) -> Fused,
 ) -> Option<(usize, Operation)> {
-    let pairs = program.statements.windows(2).enumerate();
-    pairs.rev().find_map(|(own, pair)| {
-        let (fused, operands, products) = own_sum(&pair[0])?;
-        let Operation::Add(left, right) = pair[1].operation else {
-            return None;
-        };
-        let read = Source::Statement(own);
-        let from = match (left == read, right == read) {
-            (true, false) => right,
-            (false, true) => left,
-            _ => return None,
-        };
-        if from == Source::C && !of_c {
-            return None;
-        }
-        let operation = Operation::Dot {
-            algorithm: Dpa::General(General::Fused(step(fused))),
-            operands,
-            over: Select::List(products.to_vec()),
-            from: from.into(),
-        };
-        Some((own + 1, operation))
+    let places = 1..program.statements.len();
+    places
+        .rev()
+        .find_map(|sum| Some((sum, taken_at(program, sum, of_c, &step)?)))
+}
+
+/// The addition at this place as one step with the sum that the statement before it made; `None` where it adds no such sum.
+fn taken_at(
+    program: &Program,
+    sum: usize,
+    of_c: bool,
+    step: impl Fn(Fused) -> Fused,
+) -> Option<Operation> {
+    let own = sum - 1;
+    let (fused, operands, products) = own_sum(&program.statements[own])?;
+    let Operation::Add(left, right) = program.statements[sum].operation else {
+        return None;
+    };
+    let read = Source::Statement(own);
+    let from = match (left == read, right == read) {
+        (true, false) => right,
+        (false, true) => left,
+        _ => return None,
+    };
+    if from == Source::C && !of_c {
+        return None;
+    }
+    Some(Operation::Dot {
+        algorithm: Dpa::General(General::Fused(step(fused))),
+        operands,
+        over: Select::List(products.to_vec()),
+        from: from.into(),
+    })
+}
+
+/// The programs in which one such addition is part of the step.
+pub(super) fn continued_once(program: &Program) -> impl Iterator<Item = Program> {
+    (1..program.statements.len()).filter_map(|sum| {
+        let mut changed = program.clone();
+        changed.statements[sum].operation = taken_at(program, sum, true, |fused| fused)?;
+        Some(canonical_form::without_statement(
+            &changed,
+            sum - 1,
+            Source::Zero,
+        ))
     })
 }
 

@@ -5,7 +5,8 @@ use super::alternatives::{GENERAL, alternatives, neighbour};
 use super::asker::Asker;
 use super::distinguish::Distinguisher;
 use super::run::Run;
-use super::space;
+use super::settings::{self, Setting};
+use super::{canonical_form, space};
 use crate::dpa::schema::{Parameter, parameter};
 use crate::dpa::{Program, Unit};
 use crate::error::Result;
@@ -99,24 +100,72 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
         if !outcome.is_empty() {
             let own = values.iter().find(|(_, program)| program.is_none());
             let own = own.map_or_else(|| stated(unit, &name), |(value, _)| value.clone());
-            // The same parameter may have been scanned in two ways.
-            match stands.open.iter_mut().find(|(known, ..)| *known == name) {
-                Some((.., values)) => {
-                    for value in outcome {
-                        if !values.contains(&value) {
-                            values.push(value);
-                        }
-                    }
-                }
-                None => stands.open.push((name, own, outcome)),
-            }
+            stands.leave_open(&name, &own, outcome);
         }
     }
-    stands.look_at_rows(run, rows);
-    Ok(Study::Stands(Box::new(stands)))
+    match pairs(run, &mut aids, unit, &mut stands)? {
+        true => Ok(Study::Stands(Box::new(stands))),
+        false => Ok(Study::Refuted),
+    }
+}
+
+/// Settles other bits with other roundings. False when the model is refuted.
+fn pairs(
+    run: &mut Run<'_>,
+    aids: &mut Aids<'_>,
+    unit: &Unit,
+    stands: &mut Stands,
+) -> Result<bool> {
+    let general = canonical_form::general(unit.program(), space::is_wide(&run.signature));
+    for [bits, rounding] in settings::bits_with_roundings(&general) {
+        // What one of them leaves open is known already.
+        let is_open = |setting: &Setting| {
+            let is_own = |(name, _, values): &(String, String, Vec<String>)| {
+                name == setting.name() && values.contains(&setting.value())
+            };
+            stands.open.iter().any(is_own)
+        };
+        if is_open(&bits) || is_open(&rounding) {
+            continue;
+        }
+        let Some(once) = bits.apply(&general, &run.signature) else {
+            continue;
+        };
+        let both = rounding.apply(&once, &run.signature);
+        let other = both.filter(|both| *both != once);
+        let Some(other) = other.and_then(|other| Unit::new(run.signature, other).ok()) else {
+            continue;
+        };
+        let value = |setting: &Setting| neighbour(setting.name(), &setting.value());
+        let name = format!("{} {}", value(&bits), value(&rounding));
+        match settle(run, aids, unit, &other, false, true)? {
+            Verdict::Rejected(place) => stands.rejected.push((name, other, place)),
+            Verdict::Same => {
+                let pair = format!("{}-{}", bits.name(), rounding.name());
+                stands.leave_open(&pair, "as stated", vec![name]);
+            }
+            Verdict::Refuted => return Ok(false),
+        }
+    }
+    Ok(true)
 }
 
 impl Stands {
+    /// Adds values that cannot be told from the one in use.
+    fn leave_open(&mut self, name: &str, own: &str, values: Vec<String>) {
+        // The same parameter may have been scanned in two ways.
+        match self.open.iter_mut().find(|(known, ..)| known == name) {
+            Some((.., known)) => {
+                for value in values {
+                    if !known.contains(&value) {
+                        known.push(value);
+                    }
+                }
+            }
+            None => self.open.push((name.to_owned(), own.to_owned(), values)),
+        }
+    }
+
     /// Rejects rows that an answer to a later question contradicts: it may have shown another NaN than theirs.
     pub(crate) fn look_at_rows(&mut self, run: &Run<'_>, rows: &[space::Row]) {
         for row in rows {

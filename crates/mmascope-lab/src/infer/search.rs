@@ -268,7 +268,10 @@ impl Search<'_> {
                     }
                 }
             }
-            let other = || self.reshaped(&best).or_else(|| self.regrouped(&best));
+            let other = || {
+                let shaped = self.reshaped(&best).or_else(|| self.parted(&best));
+                shaped.or_else(|| self.regrouped(&best))
+            };
             match next.or_else(other) {
                 Some(next) => best = next,
                 None => break,

@@ -345,6 +345,41 @@ pub(crate) fn alone(program: &Program) -> Vec<Vec<Setting>> {
     vec![bits.collect(), roundings.to_vec()]
 }
 
+/// Bits beside those in use, each with every rounding: two changes that nearly make up for each other.
+pub(crate) fn bits_with_roundings(program: &Program) -> Vec<[Setting; 2]> {
+    let fused = program.statements.iter().find_map(|s| match &s.operation {
+        Operation::Dot {
+            algorithm: Dpa::General(General::Fused(fused)),
+            ..
+        } => Some(*fused),
+        _ => None,
+    });
+    let Some(fused) = fused else {
+        return Vec::new();
+    };
+    let beside = |bits: Option<u32>| bits.into_iter().flat_map(|bits| [bits.saturating_sub(1), bits + 1]);
+    let near = |bits: Option<u32>| beside(bits).filter(|bits| (1..=MOST_BITS).contains(bits));
+    let of = |parameter: &'static Parameter, rounding| {
+        Setting::of(parameter, Value::Rounding(rounding))
+    };
+    let mut found = Vec::new();
+    for rounding in ALIGNMENTS {
+        let whole = near(fused.f).map(|f| [Setting::F(Some(f)), Setting::Align(rounding)]);
+        let of_c = near(fused.f_c);
+        let of_c = of_c.map(|f| {
+            let bits = Setting::number(&p::FC, f as i32);
+            [bits, of(&p::ALIGN_C, rounding)]
+        });
+        let of_sum = near(fused.f2);
+        let of_sum = of_sum.map(|f| {
+            let bits = Setting::number(&p::F2, f as i32);
+            [bits, of(&p::FLOOR, rounding)]
+        });
+        found.extend(whole.chain(of_c).chain(of_sum));
+    }
+    found
+}
+
 /// The parameters of algorithms that no general step stands for.
 fn of_algorithms(program: &Program) -> Vec<(&'static Parameter, Value)> {
     let mut found: Vec<(&'static Parameter, Value)> = Vec::new();
