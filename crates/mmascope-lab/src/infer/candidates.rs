@@ -31,19 +31,19 @@ impl Run<'_> {
     pub(super) fn simplest(&self, candidate: &Candidate) -> Candidate {
         let search = self.everything();
         let mut best = candidate.clone();
-        let program = candidate.unit.program();
-        let direct = [
-            canonical_form::without_conversion(program),
-            canonical_form::without_second_rounding(program, self.signature.k),
-            simplify::c_after_first(program),
-            simplify::flushing(program),
+        let k = self.signature.k;
+        let direct: [&dyn Fn(&Program) -> Option<Program>; 4] = [
+            &canonical_form::without_conversion,
+            &|program| canonical_form::without_second_rounding(program, k),
+            &simplify::c_after_first,
+            &simplify::flushing,
         ];
-        let mut direct = direct
-            .iter()
-            .flatten()
-            .filter_map(|program| search.candidate(program));
-        if let Some(other) = direct.find(|other| other.failing.is_empty()) {
-            best = other;
+        for rewritten in direct {
+            let other = rewritten(best.unit.program());
+            let other = other.and_then(|program| search.candidate(&program));
+            best = other
+                .filter(|other| other.failing.is_empty())
+                .unwrap_or(best);
         }
         self.defaults(&mut best);
         self.exact_parts(&mut best);
@@ -120,7 +120,8 @@ impl Run<'_> {
                 } if *f >= 28)
             });
             let changed = Setting::F(None).apply_to(part, program, &self.signature);
-            let is_as_long = |changed: &Program| changed.statements.len() == program.statements.len();
+            let is_as_long =
+                |changed: &Program| changed.statements.len() == program.statements.len();
             let changed = changed.filter(|changed| many && is_as_long(changed));
             if let Some(other) = changed.and_then(|program| search.candidate(&program))
                 && other.failing.is_empty()

@@ -2,8 +2,7 @@
 
 use super::settings::{ALIGNMENTS, ROUNDINGS, Setting};
 use crate::dpa::schema::{Parameter, Value, parameters as p};
-use crate::dpa::{Dpa, Fused, General, GroupExponent, Groups, Operation, Program};
-use crate::format::Rounding;
+use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program};
 
 /// Parameters that are changed together, each with its values; every combination is a variant.
 pub(super) type Coupled = Vec<Vec<Setting>>;
@@ -40,12 +39,9 @@ pub(super) fn coupled_parameters(
         let kinds = [(false, false), (false, true), (true, false), (true, true)];
         kinds.into_iter().flat_map(move |(strided, drops_zero)| {
             let groups = Groups {
-                g,
                 strided,
-                f: None,
-                align: Rounding::Rz,
-                exponent: GroupExponent::Products,
                 drops_zero,
+                ..Groups::exact(g)
             };
             [Some(24), Some(28), Some(32), Some(40), None].map(|f| Setting::Within(groups, f))
         })

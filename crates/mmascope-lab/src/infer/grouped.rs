@@ -7,7 +7,6 @@ use crate::dpa::{
     Dpa, Fused, General, GroupExponent, Groups, Operation, Program, Reading, Select, Signature,
     Source, Start, Statement,
 };
-use crate::format::Rounding;
 use crate::tree::Tree;
 
 /// Steps of equal groups, in the order in which they are taken.
@@ -69,12 +68,9 @@ pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Vec<Program> {
     for exponent in [GroupExponent::Products, GroupExponent::Own] {
         for f in [Some(24), None] {
             let groups = Some(Groups {
-                g: chain.group as u32,
-                strided: false,
                 f,
-                align: Rounding::Rz,
                 exponent,
-                drops_zero: false,
+                ..Groups::exact(chain.group as u32)
             });
             let step = Step::Fused(Fused {
                 groups,

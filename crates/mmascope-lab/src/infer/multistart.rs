@@ -58,7 +58,8 @@ impl Run<'_> {
     /// The most promising starts, with their alignment and rounding.
     fn promising(&self, starts: &[Program]) -> Vec<Candidate> {
         let core = self.core();
-        let rough = starts.iter().filter_map(|start| core.rough(start));
+        let in_time = starts.iter().take_while(|_| !self.cpu_limit.is_over());
+        let rough = in_time.filter_map(|start| core.rough(start));
         let mut rough: Vec<Candidate> = rough.collect();
         // Of two that explain equally much the shorter one is more likely.
         let length = |candidate: &Candidate| candidate.unit.program().statements.len();
@@ -81,12 +82,18 @@ impl Run<'_> {
         if seen.contains(&program) {
             return None;
         }
-        let search = |search| Search { brief, ..search };
-        let core = search(self.core()).climb(start);
+        let core = Search {
+            brief,
+            ..self.core()
+        };
+        let core = core.climb(start);
         let reached = core.unit.program();
         let is_known = *reached != program && seen.contains(reached);
         seen.extend([program, reached.clone()]);
-        let all = search(self.everything());
+        let all = Search {
+            brief,
+            ..self.everything()
+        };
         let candidate = all.candidate(reached).filter(|_| !is_known)?;
         Some(all.climb(candidate))
     }

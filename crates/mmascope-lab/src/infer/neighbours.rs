@@ -110,12 +110,7 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
 }
 
 /// Settles other bits with other roundings. False when the model is refuted.
-fn pairs(
-    run: &mut Run<'_>,
-    aids: &mut Aids<'_>,
-    unit: &Unit,
-    stands: &mut Stands,
-) -> Result<bool> {
+fn pairs(run: &mut Run<'_>, aids: &mut Aids<'_>, unit: &Unit, stands: &mut Stands) -> Result<bool> {
     let general = canonical_form::general(unit.program(), space::is_wide(&run.signature));
     for [bits, rounding] in settings::bits_with_roundings(&general) {
         // What one of them leaves open is known already.
@@ -281,7 +276,8 @@ fn settle(
     // The answers so far do not decide: an input is looked for, and asked.
     let tries = if thorough { TRIES_HIDDEN } else { TRIES };
     let found = (aids.distinguisher).find(&run.maker, other, tries, &mut run.random);
-    let Some(case) = found.filter(|_| run.asker.affords(1)) else {
+    // It is asked even if the budget is spent: a value that can be told apart is not said to be the same.
+    let Some(case) = found else {
         return Ok(Verdict::Same);
     };
     let place = run.asker.ask(vec![case])?[0];

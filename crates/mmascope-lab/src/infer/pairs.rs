@@ -1,10 +1,10 @@
-//! Rewrites sums of two products: an exact sum in its usual form (rounded products, then a rounded sum), and a chain of
+//! Rewrites sums of two products: an exact sum, or one of rounded products, in its usual form (rounded products, then a rounded sum), and a chain of
 //! multiply-adds with the other product first.
 
 use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Start, Terms};
 
-/// The program with every exact sum of just two products replaced by a rounded sum; `None` where it has no such sum. Both
-/// forms compute the same where the rounded products are the same.
+/// The program with every exact sum of just two products, and every sum of two rounded ones, replaced by a rounded sum; `None` where it
+/// has no such sum. Exact sums compute the same where the rounded products are the same.
 pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
     let mut changed = program.clone();
     for statement in &mut changed.statements {
@@ -28,7 +28,9 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
             align_c: fused.align_c,
             ..Fused::plain(2, None)
         };
-        if fused != plain || over.indices(k).len() != 2 {
+        // Of rounded products, alignment and a second rounding may only imitate what such a sum does.
+        let imitates = fused.l == 2 && fused.groups.is_none() && fused.terms.products.is_some();
+        if fused != plain && !imitates || over.indices(k).len() != 2 {
             continue;
         }
         // A rounding that equals the sum's own is the default and not written.

@@ -7,7 +7,8 @@ use crate::dpa::{Operation, Program, Source, Start, Statement};
 impl Search<'_> {
     /// The best program with one chain parted or two made one, if it fails less often.
     pub(super) fn parted(&self, best: &Candidate) -> Option<Candidate> {
-        if self.usual {
+        // Odd parameters imitate many shapes, so that this comes after everything that is brief.
+        if self.usual || self.brief {
             return None;
         }
         let (program, k) = (best.unit.program(), self.signature.k);

@@ -2,7 +2,7 @@
 
 use super::search::{Candidate, Search};
 use super::settings::{ALIGNMENTS, Setting};
-use crate::dpa::{Dpa, Fused, General, GroupExponent, Groups, Operation, Program};
+use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program};
 use crate::format::Rounding;
 
 /// The most products for which swaps are tried; more have too many swaps.
@@ -62,12 +62,9 @@ impl Search<'_> {
 /// Groups of neighbours, of a given size, in the order of the program.
 fn groups(g: usize, f: Option<u32>, align: Rounding) -> Setting {
     Setting::Groups(Some(Groups {
-        g: g as u32,
-        strided: false,
         f,
         align,
-        exponent: GroupExponent::Products,
-        drops_zero: false,
+        ..Groups::exact(g as u32)
     }))
 }
 

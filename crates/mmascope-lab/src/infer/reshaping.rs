@@ -1,9 +1,10 @@
 //! Tries other orders and places of c for a known step, for searches that began with the wrong shape.
 
 use super::search::{Candidate, Search};
+use super::settings::first_fused;
 use super::shapes::{self, Place, Step};
 use super::space;
-use crate::dpa::{Dpa, Fused, General, Operation, Output, Program};
+use crate::dpa::{Operation, Output, Program};
 
 impl Search<'_> {
     /// The candidate's step and outputs in another shape, if that fails less often.
@@ -12,11 +13,11 @@ impl Search<'_> {
             return None;
         }
         let program = best.unit.program();
-        let step = Step::Fused(step(program)?);
+        let step = Step::Fused(first_fused(program)?);
         let last = program.statements.last()?.output;
         let mut variants = Vec::new();
         for shape in self.shapes(program, step) {
-            for between in between(program) {
+            for between in outputs(program) {
                 let mut variant = shape.clone();
                 for statement in &mut variant.statements {
                     statement.output = between;
@@ -52,20 +53,8 @@ impl Search<'_> {
     }
 }
 
-/// The first step of the model space.
-fn step(program: &Program) -> Option<Fused> {
-    let mut statements = program.statements.iter();
-    statements.find_map(|statement| match &statement.operation {
-        Operation::Dot {
-            algorithm: Dpa::General(General::Fused(fused)),
-            ..
-        } => Some(*fused),
-        _ => None,
-    })
-}
-
-/// The different outputs between steps that the program has.
-fn between(program: &Program) -> Vec<Output> {
+/// Some of the different outputs of a program's statements.
+pub(super) fn outputs(program: &Program) -> Vec<Output> {
     let mut found: Vec<Output> = Vec::new();
     for statement in &program.statements {
         if !found.contains(&statement.output) {

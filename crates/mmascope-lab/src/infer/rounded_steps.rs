@@ -16,7 +16,8 @@ struct Sum {
     sequential: Option<bool>,
 }
 
-/// The program of one chain with the order of the tree; `None` where the tree has another form, or every step is one product.
+/// The program of one chain with the order of the tree; `None` where the tree has another form, or every step is one product. Two or
+/// three products are added pairwise and one after the other alike.
 pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Option<Program> {
     let k = signature.k;
     if tree.leaves() != k + 1 {
@@ -38,12 +39,13 @@ pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Option<Program> {
     }
     let (last, whole) = steps.split_last()?;
     let p = steps[0].order.len();
-    let sequential = steps.iter().find_map(|step| step.sequential)?;
+    let sequential = steps.iter().find_map(|step| step.sequential);
+    let sequential = sequential.unwrap_or(false);
     let equal = whole.iter().all(|step| step.order.len() == p) && last.order.len() <= p;
     let same = steps
         .iter()
         .all(|step| step.sequential.is_none_or(|own| own == sequential));
-    if !equal || !same {
+    if p == 1 || !equal || !same {
         return None;
     }
     let algorithm = AddMul {

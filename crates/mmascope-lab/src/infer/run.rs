@@ -6,6 +6,7 @@ use super::inputs::{Focus, Kind, Residues, half, make, pair, tall};
 use super::maker::Maker;
 use super::mirrored::{self, Signs};
 use super::search::Candidate;
+use super::space::Order;
 use super::{
     InferenceOptions, InferenceProgress, Outcome, canonical_form, neighbours, report, shrinking,
     space,
@@ -17,6 +18,7 @@ use crate::dut::Dut;
 use crate::error::Result;
 use crate::isa::Catalogue;
 use crate::reveal::Random;
+use crate::tree::Tree;
 use crate::vector::Answer;
 
 /// The number of first questions of each kind.
@@ -30,7 +32,8 @@ const QUESTIONS: [(Kind, usize); 8] = [
     (Kind::Special, 100),
     (Kind::Zeros, 120),
 ];
-/// The number of first sums without c for which a c is then asked that nearly cancels them, and of such c for each.
+/// The number of first sums without c for which a c is then asked that nearly cancels them, and of such c for each; with another c each
+/// comes near a power of two.
 const RESIDUES: (usize, usize) = (100, 2);
 /// The number of first pairs of operands as what is added, for a device of one pair.
 const PAIRS: usize = 120;
@@ -68,6 +71,9 @@ pub(super) struct Run<'a> {
     pub(super) core: usize,
     /// What the device is seen without: signs that it changes.
     pub(super) signs: Signs,
+    /// The order that masks show, once they were asked, and the one that changes show.
+    pub(super) order: Option<Order>,
+    pub(super) order_of_changes: Option<Option<Tree>>,
 }
 
 /// An outcome, or the finding that the device has to be asked as another one.
@@ -97,6 +103,8 @@ impl<'a> Run<'a> {
             trials: 0,
             core: 0,
             signs,
+            order: None,
+            order_of_changes: None,
         })
     }
 
@@ -242,8 +250,8 @@ impl<'a> Run<'a> {
         self.asker.ask(cases)
     }
 
-    /// Asks for sums without c, and then for each with a c that nearly cancels the device's answer. Returns the places
-    /// of the answers.
+    /// Asks for sums without c, and then for each with a c that nearly cancels the device's answer, or carries it to a power of two.
+    /// Returns the places of the answers.
     fn ask_residues(&mut self, focus: &Focus, count: usize) -> Result<Vec<usize>> {
         let residues = Residues {
             maker: &self.maker,
@@ -258,9 +266,10 @@ impl<'a> Run<'a> {
             let Answer::Word(given) = asked.answer else {
                 continue;
             };
-            let with_c =
-                (0..RESIDUES.1).filter_map(|_| residues.with_c(&asked.case, given, random));
-            cases.extend(with_c);
+            for _ in 0..RESIDUES.1 {
+                cases.extend(residues.with_c(&asked.case, given, random));
+            }
+            cases.extend(residues.crossing(&asked.case, given, random));
         }
         places.extend(self.asker.ask(cases)?);
         Ok(places)

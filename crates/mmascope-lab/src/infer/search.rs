@@ -3,7 +3,7 @@
 use super::asker::Asked;
 use super::coupled_parameters::{Coupled, coupled_parameters};
 use super::cpu_limit::CpuLimit;
-use super::settings::{ALIGNMENTS, Part, ROUNDINGS, Setting, alone, domains};
+use super::settings::{ALIGNMENTS, Part, ROUNDINGS, Setting, domains, products_only};
 use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Statement, Unit};
 use crate::format::Rounding;
 
@@ -16,8 +16,8 @@ const TELLING: usize = 32;
 /// So many variants are compared on every question.
 const SHORT_LIST: usize = 12;
 
-/// More programs than these are not tried for parameters that are changed together where a search is to be brief.
-const BRIEF: usize = 2_100;
+/// A brief search skips a group of coupled parameters with more combinations than this.
+const MOST_WHEN_BRIEF: usize = 2_100;
 
 /// A unit with the questions that it answers differently from the device.
 #[derive(Clone, Debug)]
@@ -160,7 +160,7 @@ impl Search<'_> {
         self.better(best, variants)
     }
 
-    /// Searches alignment and rounding alone, which is enough to tell shapes apart.
+    /// Searches alignment and rounding which is enough to tell shapes apart.
     pub(crate) fn rough(&self, program: &Program) -> Option<Candidate> {
         let mut best = self.candidate(program)?;
         let bits = (8..=44).step_by(3).map(Some).chain([None]);
@@ -182,7 +182,9 @@ impl Search<'_> {
         let mut sweep = |coupled: &Coupled| {
             let better = self.sweep(&best, coupled);
             let helps = better.is_some();
-            best = better.unwrap_or_else(|| best.clone());
+            if let Some(better) = better {
+                best = better;
+            }
             helps
         };
         sweep(&coupled);
@@ -211,7 +213,7 @@ impl Search<'_> {
                 break;
             }
             let mut domains = domains(&self.signature, best.unit.program());
-            domains.extend(alone(best.unit.program()));
+            domains.extend(products_only(best.unit.program()));
             // Of two changes that help equally the usual one is taken.
             domains.retain(|settings| {
                 !self.usual
@@ -253,7 +255,7 @@ impl Search<'_> {
             // Of several that belong together the first that helps, or the best.
             for coupled in coupled_parameters(best.unit.program(), &domains, self.usual) {
                 let programs: usize = coupled.iter().map(Vec::len).product();
-                if self.brief && programs > BRIEF {
+                if self.brief && programs > MOST_WHEN_BRIEF {
                     continue;
                 }
                 let Some(swept) = self.sweep(&best, &coupled) else {

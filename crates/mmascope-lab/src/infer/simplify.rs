@@ -1,14 +1,14 @@
 //! Replaces a step with several odd parameters by a rounded sum of a usual shape, if that gives every answer too. Several
 //! odd parameters often only imitate such a sum.
 
+use super::reshaping::outputs;
 use super::run::Run;
 use super::search::Candidate;
 use super::settings::{self, Setting};
 use super::shapes::{self, Place, Step};
 use super::{canonical_form, space};
 use crate::dpa::{
-    Dpa, FtzAddMul, Fused, General, Operation, Output, Program, Select, Source, Start, Statement,
-    Terms,
+    Dpa, FtzAddMul, General, Operation, Output, Program, Select, Source, Start, Statement, Terms,
 };
 
 /// With so many odd parameters a simpler program is looked for.
@@ -30,6 +30,9 @@ impl Run<'_> {
         let step = self.asker.asked.len().div_ceil(SAMPLE).max(1);
         let mut ranked: Vec<(usize, Program)> = Vec::new();
         for program in self.rounded_sums(program) {
+            if self.cpu_limit.is_over() {
+                return None;
+            }
             let Some(unit) = search.unit(program.clone()) else {
                 continue;
             };
@@ -65,14 +68,9 @@ impl Run<'_> {
         let Some(last) = program.statements.last() else {
             return Vec::new();
         };
-        let mut between: Vec<Output> = Vec::new();
-        for statement in &program.statements {
-            if !between.contains(&statement.output) {
-                between.push(statement.output);
-            }
-        }
-        between.truncate(3);
-        let terms = terms(program);
+        let between = outputs(program);
+        let terms = settings::first_fused(program).map(|fused| fused.terms);
+        let terms = terms.unwrap_or_default();
         let mut found: Vec<Program> = Vec::new();
         for order in shapes::orders(self.signature.k) {
             for size in space::sizes(self.signature.k) {
@@ -155,8 +153,8 @@ pub(super) fn c_after_first(program: &Program) -> Option<Program> {
     Some(changed)
 }
 
-/// The program with sums that flush operands and every sum in place of rounded ones that flush operands and results; `None` where
-/// it has no such sums.
+/// Replaces rounded sums that flush operands and results by `ftz-addmul`; `None` where a program has none, or they have parameters
+/// that it has not.
 pub(super) fn flushing(program: &Program) -> Option<Program> {
     let mut changed = program.clone();
     for statement in &mut changed.statements {
@@ -166,6 +164,7 @@ pub(super) fn flushing(program: &Program) -> Option<Program> {
         } = &mut statement.operation
             && let Dpa::General(General::AddMul(step)) = *algorithm
             && let (Some(flush_in), Some(flush_out)) = (step.terms.flush_in, statement.output.flush)
+            && (step.sequential, step.terms.products, step.terms.operands) == (false, None, None)
         {
             *algorithm = FtzAddMul {
                 p: step.p,
@@ -177,22 +176,6 @@ pub(super) fn flushing(program: &Program) -> Option<Program> {
         }
     }
     (changed != *program).then_some(changed)
-}
-
-/// What the first step of a program does to operands and products.
-fn terms(program: &Program) -> Terms {
-    let of_step = |operation: &Operation| match *operation {
-        Operation::Dot {
-            algorithm: Dpa::General(General::Fused(Fused { terms, .. })),
-            ..
-        } => Some(terms),
-        _ => None,
-    };
-    let mut operations = program
-        .statements
-        .iter()
-        .map(|statement| &statement.operation);
-    operations.find_map(of_step).unwrap_or_default()
 }
 
 /// The program of rounded sums with another's operands and products.

@@ -5,8 +5,8 @@ use super::run::Run;
 use super::shapes::{self, Place, Step};
 use super::{canonical_form, grouped, pairs, rounded_steps, widths};
 use crate::dpa::{
-    Codes, Dpa, FlushSign, FmaChain, FtzAddMul, Fused, GroupExponent, Groups, GstFdpa, GtrFdpa,
-    Operation, Output, Program, Reading, Select, Signature, Source, Start, Statement, Unit,
+    Codes, Dpa, FlushSign, FmaChain, FtzAddMul, Fused, Groups, GstFdpa, GtrFdpa, Operation, Output,
+    Program, Reading, Select, Signature, Source, Start, Statement, Unit,
 };
 use crate::error::Result;
 use crate::format::Rounding;
@@ -56,12 +56,8 @@ fn steps(signature: &Signature) -> Vec<Step> {
     // Products first, then c: two sums in one step.
     let late = Fused {
         groups: Some(Groups {
-            g: 1,
-            strided: false,
             f: Some(24),
-            align: Rounding::Rz,
-            exponent: GroupExponent::Products,
-            drops_zero: false,
+            ..Groups::exact(1)
         }),
         ..Fused::plain(1, Some(28))
     };
@@ -271,7 +267,8 @@ pub(super) fn sizes(k: usize) -> Vec<usize> {
 }
 
 /// The order that masks show.
-enum Order {
+#[derive(Clone)]
+pub(super) enum Order {
     Tree(Tree),
     /// No single tree.
     Unknown,
@@ -279,7 +276,17 @@ enum Order {
     NoMasks,
 }
 
+/// The order that masks show; they are asked once.
 fn order(run: &mut Run<'_>) -> Result<Order> {
+    let known = match run.order.take() {
+        Some(known) => known,
+        None => asked_order(run)?,
+    };
+    run.order = Some(known.clone());
+    Ok(known)
+}
+
+fn asked_order(run: &mut Run<'_>) -> Result<Order> {
     let options = RevealOptions {
         verify: false,
         ..RevealOptions::default()
@@ -302,8 +309,17 @@ fn order(run: &mut Run<'_>) -> Result<Order> {
 const FEW_LEAVES: usize = 17;
 
 /// Another order, by what masks change rather than lose: what they show of sums that round away from zero or to
-/// odd, and of exact sums.
+/// odd, and of exact sums. It is asked for once.
 fn order_of_changes(run: &mut Run<'_>, shown: &Order) -> Result<Option<Tree>> {
+    let known = match run.order_of_changes.take() {
+        Some(known) => known,
+        None => asked_order_of_changes(run, shown)?,
+    };
+    run.order_of_changes = Some(known.clone());
+    Ok(known)
+}
+
+fn asked_order_of_changes(run: &mut Run<'_>, shown: &Order) -> Result<Option<Tree>> {
     let leaves = run.signature.k + 1;
     let is_shown = matches!(shown, Order::Tree(_));
     // A chain against the order of k takes the most.

@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use super::search::{Candidate, Search};
-use super::settings::{Setting, alone, domains};
+use super::settings::{Setting, domains, products_only};
 use crate::dpa::schema::{Value, parameters as p};
 
 /// Floors of the exponent that are tried in a pair: near the one in use, and those of formats.
@@ -28,7 +28,7 @@ impl Search<'_> {
     fn with_two(&self, best: &Candidate) -> Option<Candidate> {
         let program = best.unit.program();
         let mut settings = domains(&self.signature, program);
-        settings.extend(alone(program));
+        settings.extend(products_only(program));
         // Swaps are searched in another way.
         settings.retain(|settings| settings.first().is_some_and(|it| it.name() != "swap"));
         let own = self.floor(best);

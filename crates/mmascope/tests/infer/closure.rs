@@ -2,7 +2,8 @@
 
 use crate::honest::rejections_are_answers_of;
 use mmascope::cases::Family;
-use mmascope::dpa::{Program, Signature, Unit};
+use mmascope::discriminate::{DiscriminatingLine, discriminate};
+use mmascope::dpa::{Modifiers, Program, Signature, Unit};
 use mmascope::dut::{Dut, ModelDut};
 use mmascope::infer::{Found, Inference, InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
@@ -221,8 +222,19 @@ fn close_alone(units: &[&(String, Unit)]) -> usize {
 /// Fresh inputs with which a model is compared that was found without the catalogue.
 const FRESH: u64 = 20_000;
 
-/// How many of the unit's answers to these fresh inputs are not what was found says: any NaN is, where it says `nan=any`.
+/// How many of the unit's answers to these fresh inputs, and to inputs that separate either from its neighbours, are not what was found
+/// says: any NaN is, where it says `nan=any`.
 fn differences(found: &Unit, unit: &Unit) -> u64 {
+    let separating = [found, unit].map(|own| discriminate(own, 5).expect("vectors").lines);
+    let differs = |line: &DiscriminatingLine| {
+        let word = |unit: &Unit| unit.dot(&line.case.operands(), &Modifiers::default());
+        !found.agrees(
+            word(found).expect("computes"),
+            word(unit).expect("computes"),
+        )
+    };
+    let lines = separating.iter().flatten();
+    let separated = lines.filter(|line| differs(line)).count() as u64;
     let plan = ValidationPlan {
         families: Family::ALL.to_vec(),
         seed: 20_261_127,
@@ -230,7 +242,7 @@ fn differences(found: &Unit, unit: &Unit) -> u64 {
     let mut state = State::new(&plan, found).expect("families");
     let mut device = ModelDut::new("a black box", unit.clone());
     validate(&mut device, found, &mut state, FRESH, &mut |_| true).expect("answers");
-    state.mismatches()
+    separated + state.mismatches()
 }
 
 /// A sample of the catalogue up to Tensix, whose steps rows alone propose, and units of the kinds that were missed once: c of

@@ -30,6 +30,10 @@ impl Term {
         }
     }
 
+    fn is_c(self) -> bool {
+        matches!(self, Self::C)
+    }
+
     fn write(self, maker: &Maker, case: &mut OperandWords, number: Exact, random: &mut Random) {
         match self {
             Self::Product(k) => maker.product(case, k, number, 0, random),
@@ -51,9 +55,11 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
     let high = high.min(maker.d.top - 4);
     let anchor = match random.below(6) {
         // Below all results.
-        0 | 1 => maker.d.lowest - 1,
+        0 | 1 if low < maker.d.lowest => maker.d.lowest - 1,
         // Where results are subnormal, or nearly so.
-        2 | 3 => between(maker.d.lowest, maker.d.normal + 1, random),
+        2 | 3 if low <= maker.d.normal => {
+            between(maker.d.lowest.max(low), maker.d.normal + 1, random)
+        }
         _ => between(-20, 20, random).clamp(maker.d.normal, high.max(maker.d.normal)),
     };
     let anchor = anchor.max(low);
@@ -73,6 +79,10 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
         _ => half - between(1, 40, random),
     };
     let far = far.min(half - 1);
+    if anchor > maker.d.normal && random.below(4) == 0 {
+        below_power(maker, focus, &mut case, anchor, random);
+        return case;
+    }
     let [negative, other] = [random.below(2) == 0, random.below(2) == 0];
     if anchor < maker.d.lowest {
         // The grid at a floor is what such inputs show.
@@ -121,6 +131,43 @@ pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
     case
 }
 
+/// A power of two less an odd number of halves of the last place that a result below it has, and a bit far below: units that count bits
+/// from the sum's own exponent count them from one place lower than the terms'.
+fn below_power(
+    maker: &Maker,
+    focus: &Focus,
+    case: &mut OperandWords,
+    anchor: i32,
+    random: &mut Random,
+) {
+    let k = maker.signature.k;
+    let negative = random.below(2) == 0;
+    let first = random.below(k);
+    let power = match random.below(3) {
+        0 if k > 1 => Term::Product((first + 1 + random.below(k - 1)) % k),
+        _ => Term::C,
+    };
+    power.write(maker, case, Exact::power_of_two(negative, anchor), random);
+    let half = anchor - maker.bits - 2;
+    let bits = match focus.bits.len() {
+        0 => maker.bits,
+        count => focus.bits[random.below(count)],
+    };
+    let far = (anchor - bits - between(0, 2, random)).min(half - 1);
+    let last = (first + 1) % k;
+    // In a product of its own, of either sign, or as the last digit of the one that is taken away.
+    let alone = last != first && power.is_c() && random.below(2) == 0;
+    let number = match alone {
+        true => Exact::power_of_two(!negative, half),
+        false => one_digit(!negative, half, half - far),
+    };
+    maker.product(case, first, number, 0, random);
+    if alone {
+        let tiny = Exact::power_of_two(random.below(2) == 0, far);
+        maker.product(case, last, tiny, 0, random);
+    }
+}
+
 /// Half of the smallest result, and little more or less in any step.
 fn half_of_smallest(
     maker: &Maker,
@@ -153,9 +200,9 @@ fn nothing_left(maker: &Maker, case: &mut OperandWords, far: i32, random: &mut R
     let k = maker.signature.k;
     let second = random.below(k);
     let first = match random.below(3) {
-        0 => Term::C,
-        1 => Term::Product((second + 1) % k),
-        _ => Term::Product(random.below(k)),
+        1 if k > 1 => Term::Product((second + 1) % k),
+        2 if k > 1 => Term::Product((second + 1 + random.below(k - 1)) % k),
+        _ => Term::C,
     };
     first.write(maker, case, Exact::power_of_two(negative, exponent), random);
     let number = one_digit(!negative, exponent, digits);

@@ -147,16 +147,7 @@ fn rounded(
 /// Every value of every parameter, parameter by parameter, for a program in the general form.
 pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setting>> {
     let k = signature.k as u32;
-    let fused = program
-        .statements
-        .iter()
-        .find_map(|statement| match &statement.operation {
-            Operation::Dot {
-                algorithm: Dpa::General(General::Fused(fused)),
-                ..
-            } => Some(*fused),
-            _ => None,
-        });
+    let fused = first_fused(program);
     let bits = || (1..=MOST_BITS).map(Some);
     let own = |parameter: &Parameter| {
         let value = fused.and_then(|fused| Dpa::from(fused).get(parameter.symbol));
@@ -325,9 +316,9 @@ pub(crate) fn domains(signature: &Signature, program: &Program) -> Vec<Vec<Setti
     found
 }
 
-/// Bits and rounding of products where those of c, which have been the same, stay. Nobody writes a program in these words; a search
-/// that has found those of c needs them.
-pub(crate) fn alone(program: &Program) -> Vec<Vec<Setting>> {
+/// Changes F or its rounding for products only. [`Setting::F`] changes those of c as well while they are equal, so that a search which
+/// has found the value of c first could not reach that of products.
+pub(crate) fn products_only(program: &Program) -> Vec<Vec<Setting>> {
     let is_aligned = |statement: &Statement| {
         matches!(
             statement.operation,
@@ -347,21 +338,16 @@ pub(crate) fn alone(program: &Program) -> Vec<Vec<Setting>> {
 
 /// Bits beside those in use, each with every rounding: two changes that nearly make up for each other.
 pub(crate) fn bits_with_roundings(program: &Program) -> Vec<[Setting; 2]> {
-    let fused = program.statements.iter().find_map(|s| match &s.operation {
-        Operation::Dot {
-            algorithm: Dpa::General(General::Fused(fused)),
-            ..
-        } => Some(*fused),
-        _ => None,
-    });
-    let Some(fused) = fused else {
+    let Some(fused) = first_fused(program) else {
         return Vec::new();
     };
-    let beside = |bits: Option<u32>| bits.into_iter().flat_map(|bits| [bits.saturating_sub(1), bits + 1]);
-    let near = |bits: Option<u32>| beside(bits).filter(|bits| (1..=MOST_BITS).contains(bits));
-    let of = |parameter: &'static Parameter, rounding| {
-        Setting::of(parameter, Value::Rounding(rounding))
+    let beside = |bits: Option<u32>| {
+        bits.into_iter()
+            .flat_map(|bits| [bits.saturating_sub(1), bits + 1])
     };
+    let near = |bits: Option<u32>| beside(bits).filter(|bits| (1..=MOST_BITS).contains(bits));
+    let of =
+        |parameter: &'static Parameter, rounding| Setting::of(parameter, Value::Rounding(rounding));
     let mut found = Vec::new();
     for rounding in ALIGNMENTS {
         let whole = near(fused.f).map(|f| [Setting::F(Some(f)), Setting::Align(rounding)]);
@@ -378,6 +364,18 @@ pub(crate) fn bits_with_roundings(program: &Program) -> Vec<[Setting; 2]> {
         found.extend(whole.chain(of_c).chain(of_sum));
     }
     found
+}
+
+/// The first fused step of a program.
+pub(crate) fn first_fused(program: &Program) -> Option<Fused> {
+    let mut statements = program.statements.iter();
+    statements.find_map(|statement| match &statement.operation {
+        Operation::Dot {
+            algorithm: Dpa::General(General::Fused(fused)),
+            ..
+        } => Some(*fused),
+        _ => None,
+    })
 }
 
 /// The parameters of algorithms that no general step stands for.
@@ -458,13 +456,7 @@ fn floors(own: Option<i32>) -> impl Iterator<Item = Option<i32>> {
 /// The settings of a plain truncated sum, and a floor as the shipped units have it: what is stated
 /// where an answer does not ask for something else.
 pub(crate) fn defaults(signature: &Signature, program: &Program) -> Vec<Setting> {
-    let fused = program.statements.iter().find_map(|s| match &s.operation {
-        Operation::Dot {
-            algorithm: Dpa::General(General::Fused(fused)),
-            ..
-        } => Some(*fused),
-        _ => None,
-    });
+    let fused = first_fused(program);
     let l = fused.map_or(1, |fused| fused.l.min(signature.k as u32));
     let mut found = vec![
         Setting::number(&p::L, l as i32),
