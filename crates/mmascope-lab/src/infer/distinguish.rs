@@ -73,6 +73,7 @@ pub(crate) struct Distinguisher<'a> {
     tall: Option<Pool>,
     leading: Option<Pool>,
     half: Option<Pool>,
+    at_floor: Option<Pool>,
     /// The first is for the unit's own exponents; the others are the last ones that were used.
     aimed: Vec<Pool>,
 }
@@ -101,6 +102,8 @@ enum Content {
     Tall,
     Leading,
     Half,
+    /// Such sums at floors, which matter where floors differ.
+    AtFloor,
 }
 
 struct Input {
@@ -119,6 +122,7 @@ impl<'a> Distinguisher<'a> {
             tall: None,
             leading: None,
             half: None,
+            at_floor: None,
             aimed: Vec::new(),
         }
     }
@@ -151,6 +155,8 @@ impl<'a> Distinguisher<'a> {
         let tall = (self.tall).get_or_insert_with(|| apart(Content::Tall, TALL_SEED));
         let leading = (self.leading).get_or_insert_with(|| apart(Content::Leading, LEADING_SEED));
         let half = (self.half).get_or_insert_with(|| apart(Content::Half, HALF_SEED));
+        let at_floor = (self.at_floor).get_or_insert_with(|| apart(Content::AtFloor, HALF_SEED));
+        let floors_differ = Focus::of(unit).floors != Focus::of(other).floors;
         let aimed = self.aimed.last_mut()?;
         (0..tries.div_ceil(PORTION)).find_map(|portion| {
             let pools = [
@@ -161,8 +167,10 @@ impl<'a> Distinguisher<'a> {
                 &mut *leading,
                 &mut *half,
             ];
+            let at_floor = floors_differ.then_some(&mut *at_floor);
             pools
                 .into_iter()
+                .chain(at_floor)
                 .find_map(|pool| pool.differing(maker, unit, other, portion))
         })
     }
@@ -278,8 +286,10 @@ impl Pool {
             Content::Tall => {
                 cases.extend((0..TALL).map(|_| tall(maker, &self.focus, &mut self.random)));
             }
-            Content::Half => {
-                cases.extend((0..HALF).map(|_| half(maker, &self.focus, &mut self.random)));
+            Content::Half | Content::AtFloor => {
+                let at_floor = self.content == Content::AtFloor;
+                let make = |_| half(maker, &self.focus, at_floor, &mut self.random);
+                cases.extend((0..HALF).map(make));
             }
             Content::Leading => {
                 let make = |_| leading(maker, &self.focus, &mut self.random);

@@ -12,9 +12,7 @@ use crate::dpa::{Program, Unit};
 use crate::error::Result;
 
 /// Inputs of each kind that are tried to tell two units apart.
-const TRIES: usize = 900;
-/// The same where few inputs show a value.
-const TRIES_HIDDEN: usize = 4000;
+const TRIES: usize = 4000;
 
 /// What became of a model.
 pub(crate) enum Study {
@@ -61,11 +59,6 @@ fn is_scale(name: &str) -> bool {
         .is_some_and(Parameter::is_scale)
 }
 
-/// Whether few inputs show a value of a parameter.
-fn is_hidden(name: &str) -> bool {
-    is_scale(name) || name.ends_with("products")
-}
-
 /// Settles every neighbour of a unit.
 pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Result<Study> {
     let signature = run.signature;
@@ -84,7 +77,7 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
             stands.equivalent.extend(row.names.clone());
             continue;
         }
-        match settle(run, &mut aids, unit, &row.unit, true, true)? {
+        match settle(run, &mut aids, unit, &row.unit, true)? {
             Verdict::Rejected(place) => {
                 let name = row.names.first().cloned().unwrap_or_default();
                 stands.rejected.push((name, row.unit.clone(), place));
@@ -133,7 +126,7 @@ fn pairs(run: &mut Run<'_>, aids: &mut Aids<'_>, unit: &Unit, stands: &mut Stand
         };
         let value = |setting: &Setting| neighbour(setting.name(), &setting.value());
         let name = format!("{} {}", value(&bits), value(&rounding));
-        match settle(run, aids, unit, &other, false, true)? {
+        match settle(run, aids, unit, &other, false)? {
             Verdict::Rejected(place) => stands.rejected.push((name, other, place)),
             Verdict::Same => {
                 let pair = format!("{}-{}", bits.name(), rounding.name());
@@ -221,7 +214,7 @@ fn scan(
             let other = other.and_then(|other| Unit::new(run.signature, other.clone()).ok());
             match other
                 .map(|other| {
-                    let verdict = settle(run, aids, unit, &other, false, is_hidden(name))?;
+                    let verdict = settle(run, aids, unit, &other, false)?;
                     Ok((verdict, other))
                 })
                 .transpose()?
@@ -251,7 +244,6 @@ fn settle(
     unit: &Unit,
     other: &Unit,
     exactly: bool,
-    thorough: bool,
 ) -> Result<Verdict> {
     let fails = |asker: &Asker<'_>, place: usize, unit: &Unit| {
         let asked = &asker.asked[place];
@@ -274,8 +266,7 @@ fn settle(
         return Ok(Verdict::Rejected(place));
     }
     // The answers so far do not decide: an input is looked for, and asked.
-    let tries = if thorough { TRIES_HIDDEN } else { TRIES };
-    let found = (aids.distinguisher).find(&run.maker, other, tries, &mut run.random);
+    let found = (aids.distinguisher).find(&run.maker, other, TRIES, &mut run.random);
     // It is asked even if the budget is spent: a value that can be told apart is not said to be the same.
     let Some(case) = found else {
         return Ok(Verdict::Same);

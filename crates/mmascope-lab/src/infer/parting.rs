@@ -1,22 +1,68 @@
-//! Parts a chain where a sum may begin anew, or continues one where an addition takes a sum: masks can show both alike.
+//! Tries other shapes near a program's: a chain that is parted where a sum may begin anew, one that is continued where an addition takes a
+//! sum, additions in another order. Masks can show these alike.
 
 use super::search::{Candidate, Search};
 use super::{canonical_form, grouped};
 use crate::dpa::{Operation, Program, Source, Start, Statement};
 
 impl Search<'_> {
-    /// The best program with one chain parted or two made one, if it fails less often.
+    /// The best program with two additions in another order, one chain parted or two made one, if it fails less often.
     pub(super) fn parted(&self, best: &Candidate) -> Option<Candidate> {
-        // Odd parameters imitate many shapes, so that this comes after everything that is brief.
-        if self.usual || self.brief {
+        if self.usual {
             return None;
         }
         let (program, k) = (best.unit.program(), self.signature.k);
-        let places = 0..program.statements.len();
-        let parted = places.flat_map(|place| parts(program, place, k));
-        let variants = parted.chain(grouped::continued_once(program));
-        self.better(best, variants.collect())
+        let mut variants = turned(program);
+        // Odd parameters imitate many chains, so that these come after everything that is brief.
+        if !self.brief {
+            let places = 0..program.statements.len();
+            variants.extend(places.flat_map(|place| parts(program, place, k)));
+            variants.extend(grouped::continued_once(program));
+        }
+        self.better(best, variants)
     }
+}
+
+/// The programs in which two additions take three values in another order.
+fn turned(program: &Program) -> Vec<Program> {
+    let mut found = Vec::new();
+    let added = |source: Source| match source {
+        Source::Statement(place) => match program.statements[place].operation {
+            Operation::Add(left, right) => Some((place, [left, right])),
+            _ => None,
+        },
+        Source::C | Source::Zero => None,
+    };
+    for (place, statement) in program.statements.iter().enumerate() {
+        let Operation::Add(left, right) = statement.operation else {
+            continue;
+        };
+        for (sum, other) in [(left, right), (right, left)] {
+            let Some((inner, [first, second])) = added(sum) else {
+                continue;
+            };
+            // What the first addition takes now may be made after it: it moves to just before the second.
+            for (kept, moved) in [(first, second), (second, first)] {
+                let mut changed = canonical_form::with_statement(
+                    program,
+                    place,
+                    Statement {
+                        name: String::new(),
+                        operation: Operation::Add(kept, other),
+                        output: program.statements[inner].output,
+                    },
+                );
+                changed.statements[place + 1].operation =
+                    Operation::Add(Source::Statement(place), moved);
+                found.push(canonical_form::without_statement(
+                    &changed,
+                    inner,
+                    Source::Zero,
+                ));
+            }
+        }
+    }
+    found
 }
 
 /// The programs in which the last steps of a chain are a sum of their own, which is then added.

@@ -339,7 +339,7 @@ impl<'a> Run<'a> {
         places.extend(self.asker.ask(cases)?);
         places.extend(self.ask_residues(&focus, trials / 4)?);
         places.extend(self.ask_tall(&focus, trials / 8)?);
-        let cases = (0..trials / 4).map(|_| half(&self.maker, &focus, &mut self.half));
+        let cases = (0..trials / 4).map(|_| half(&self.maker, &focus, false, &mut self.half));
         let cases = cases.collect();
         places.extend(self.asker.ask(cases)?);
         self.trials += places.len() as u64;

@@ -48,24 +48,36 @@ fn one_digit(negative: bool, exponent: i32, place: i32) -> Exact {
     drawn(negative, exponent, 1 << (FRACTION as i32 - place))
 }
 
-/// A sum that a bit far below decides.
-pub(crate) fn half(maker: &Maker, focus: &Focus, random: &mut Random) -> OperandWords {
+/// A sum that a bit far below decides; of small terms, at the grid of a floor, if asked for.
+pub(crate) fn half(
+    maker: &Maker,
+    focus: &Focus,
+    at_floor: bool,
+    random: &mut Random,
+) -> OperandWords {
     let mut case = maker.blank();
     let (low, high) = maker.products();
     let high = high.min(maker.d.top - 4);
-    let anchor = match random.below(6) {
+    let (place, distance) = match at_floor {
+        true => (random.below(4), 1),
+        false => (random.below(6), random.below(3)),
+    };
+    let anchor = match place {
         // Below all results.
         0 | 1 if low < maker.d.lowest => maker.d.lowest - 1,
         // Where results are subnormal, or nearly so.
         2 | 3 if low <= maker.d.normal => {
             between(maker.d.lowest.max(low), maker.d.normal + 1, random)
         }
+        _ if at_floor && !focus.floors.is_empty() => {
+            focus.floors[random.below(focus.floors.len())] - between(0, 12, random)
+        }
         _ => between(-20, 20, random).clamp(maker.d.normal, high.max(maker.d.normal)),
     };
     let anchor = anchor.max(low);
     let last = (anchor - maker.bits).max(maker.d.lowest);
     let half = last - 1;
-    let far = match random.below(3) {
+    let far = match distance {
         0 if !focus.bits.is_empty() => {
             anchor - focus.bits[random.below(focus.bits.len())] - between(-2, 3, random)
         }
