@@ -225,7 +225,11 @@ const FRESH: u64 = 20_000;
 /// How many of the unit's answers to these fresh inputs, and to inputs that separate either from its neighbours, are not what was found
 /// says: any NaN is, where it says `nan=any`.
 fn differences(found: &Unit, unit: &Unit) -> u64 {
-    let separating = [found, unit].map(|own| discriminate(own, 5).expect("vectors").lines);
+    let separating = [found, unit].map(|own| match own.signature().a.float() {
+        Some(_) => discriminate(own, 5).expect("vectors").lines,
+        // Sums of integers have no neighbours.
+        None => Vec::new(),
+    });
     let differs = |line: &DiscriminatingLine| {
         let word = |unit: &Unit| unit.dot(&line.case.operands(), &Modifiers::default());
         !found.agrees(
@@ -265,6 +269,30 @@ fn a_part_of_the_catalogue_is_found_without_it() {
     let chosen: Vec<_> = some.chain(missed).collect();
     let found = close_alone(&chosen);
     assert_eq!(found, chosen.len());
+}
+
+/// Sums with bits of their own (F2): an alignment with as many bits differs where the sum carries or borrows, one output in 10⁵. What is
+/// found does not depend on the seed.
+#[test]
+fn bits_of_the_sum_are_told_from_those_of_the_alignment() {
+    let units = units();
+    for (name, seed) in [
+        ("cdna3:v_mfma_f32_32x32x4_2b_bf16", 1),
+        ("cdna3:v_mfma_f32_16x16x8_xf32", 5),
+    ] {
+        let (_, unit) = units.iter().find(|own| own.0 == name).expect("a row");
+        let mut device = ModelDut::new("a black box", unit.clone());
+        let options = InferenceOptions {
+            seed,
+            ..InferenceOptions::default()
+        };
+        let inference = infer(&mut device, None, &options).expect("answers");
+        let Outcome::Model(model) = &inference.outcome else {
+            panic!("{name}: {:?}", inference.outcome);
+        };
+        let text = model.program.to_string();
+        assert!(text.starts_with("tr-fdpa L=4 F=24 F2=31"), "{name}: {text}");
+    }
 }
 
 /// Devices that subtract products, c or both are inferred as the sums that they are beside signs.

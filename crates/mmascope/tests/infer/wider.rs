@@ -1,4 +1,4 @@
-//! Devices that keep sums wider than their results, and chains that pass the NaN of an operand on.
+//! Devices that keep sums wider than their results, chains that pass the NaN of an operand on, and chains of short rounded sums.
 
 use mmascope::dpa::Signature;
 use mmascope::dut::{Batch, Dut, ModelDut};
@@ -59,6 +59,22 @@ fn sums_with_more_range_are_found() {
             "{}",
             model.program
         );
+    }
+}
+
+/// Pairs and triples are added one after the other and pairwise alike: they are one chain all the same, in any order.
+#[test]
+fn rounded_sums_of_two_and_three_products_are_one_chain() {
+    let formats = "a=f16 b=f16 c=f32 d=f32 k=6";
+    for program in [
+        "add-mul P=2 -> rne f32",
+        "add-mul P=2 over k=3,1,0,5,2,4 -> rne f32",
+        "add-mul P=3 over k=3,1,0,5,2,4 -> rne f32",
+    ] {
+        let mut device = ModelDut::new("a black box", own(formats, program));
+        let model = found(program, &mut device);
+        let text = model.program.to_string();
+        assert!(!text.contains(';') && text.contains("add-mul P="), "{text}");
     }
 }
 
