@@ -11,6 +11,9 @@ use crate::error::Result;
 /// The number of questions that decide early whether a simpler program can explain all of them.
 const SAMPLE: usize = 300;
 
+/// Another way to write a program; `None` where it is none.
+type Rewriting<'a> = &'a dyn Fn(&Program) -> Option<Program>;
+
 impl Run<'_> {
     /// The first row in the catalogue's order that gives every answer.
     pub(super) fn fitting_row(&self, rows: &[space::Row]) -> Option<Candidate> {
@@ -32,7 +35,7 @@ impl Run<'_> {
         let search = self.everything();
         let mut best = candidate.clone();
         let k = self.signature.k;
-        let direct: [&dyn Fn(&Program) -> Option<Program>; 4] = [
+        let direct: [Rewriting<'_>; 4] = [
             &canonical_form::without_conversion,
             &|program| canonical_form::without_second_rounding(program, k),
             &simplify::c_after_first,

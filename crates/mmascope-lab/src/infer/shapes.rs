@@ -255,7 +255,7 @@ pub(crate) fn begun_singly(program: &Program) -> Vec<Program> {
             over: Select::List(list),
             from: Start::Product,
             ..
-        // Perhaps with a shorter step that joined its chain.
+        // Three where a step of one product continues the chain.
         } => matches!(list.len(), 2 | 3),
         _ => false,
     };

@@ -1,5 +1,5 @@
 //! Replaces a step with several odd parameters by a rounded sum of a usual shape, if that gives every answer too. Several
-//! odd parameters often only imitate such a sum.
+//! odd parameters often only imitate such a sum. Other rewritings make programs shorter or give their sums a known name.
 
 use super::reshaping::outputs;
 use super::run::Run;

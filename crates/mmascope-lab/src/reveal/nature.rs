@@ -179,7 +179,7 @@ pub(super) fn foretells(
 }
 
 /// The leaves of a fused node lose their units together: at every size of the unit all of them
-/// survive or none does. Sums kept apart inside the node break this.
+/// survive, none does, or (where halves are rounded away) all are doubled. Sums kept apart inside the node break this.
 fn units_of_every_size(meter: &mut Meter<'_>, tree: &Tree) -> Result<(), Trouble> {
     let leaves = tree.leaves();
     for node in tree.nodes().iter().filter(|node| node.op == Op::Fused) {
