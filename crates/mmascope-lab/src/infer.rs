@@ -34,6 +34,7 @@ mod multistart;
 mod neighbours;
 mod pairs;
 mod parting;
+mod perturbing;
 mod products;
 mod regrouping;
 mod report;

@@ -47,6 +47,8 @@ const LEADING: usize = 40;
 const LEADING_SEED: u64 = 0x1ead_0001;
 /// Sums in a portion that a bit far below half of the last place decides.
 const HALF: usize = 100;
+/// The same at floors: terms in the right step and at the right distance are rare.
+const AT_FLOOR: usize = 200;
 /// Their seed.
 const HALF_SEED: u64 = 0x5a1f_0001;
 /// The number of pools of aimed inputs that are kept beside the unit's own.
@@ -73,7 +75,6 @@ pub(crate) struct Distinguisher<'a> {
     tall: Option<Pool>,
     leading: Option<Pool>,
     half: Option<Pool>,
-    at_floor: Option<Pool>,
     /// The first is for the unit's own exponents; the others are the last ones that were used.
     aimed: Vec<Pool>,
 }
@@ -122,7 +123,6 @@ impl<'a> Distinguisher<'a> {
             tall: None,
             leading: None,
             half: None,
-            at_floor: None,
             aimed: Vec::new(),
         }
     }
@@ -155,8 +155,13 @@ impl<'a> Distinguisher<'a> {
         let tall = (self.tall).get_or_insert_with(|| apart(Content::Tall, TALL_SEED));
         let leading = (self.leading).get_or_insert_with(|| apart(Content::Leading, LEADING_SEED));
         let half = (self.half).get_or_insert_with(|| apart(Content::Half, HALF_SEED));
-        let at_floor = (self.at_floor).get_or_insert_with(|| apart(Content::AtFloor, HALF_SEED));
+        // The floors of both matter, so that no other unit can use these sums.
+        let both = Focus::of(unit).with(&Focus::of(other)).distinct();
         let floors_differ = Focus::of(unit).floors != Focus::of(other).floors;
+        let mut at_floor = floors_differ.then(|| Pool {
+            focus: both,
+            ..apart(Content::AtFloor, HALF_SEED)
+        });
         let aimed = self.aimed.last_mut()?;
         (0..tries.div_ceil(PORTION)).find_map(|portion| {
             let pools = [
@@ -167,10 +172,9 @@ impl<'a> Distinguisher<'a> {
                 &mut *leading,
                 &mut *half,
             ];
-            let at_floor = floors_differ.then_some(&mut *at_floor);
             pools
                 .into_iter()
-                .chain(at_floor)
+                .chain(at_floor.as_mut())
                 .find_map(|pool| pool.differing(maker, unit, other, portion))
         })
     }
@@ -288,8 +292,9 @@ impl Pool {
             }
             Content::Half | Content::AtFloor => {
                 let at_floor = self.content == Content::AtFloor;
+                let count = if at_floor { AT_FLOOR } else { HALF };
                 let make = |_| half(maker, &self.focus, at_floor, &mut self.random);
-                cases.extend((0..HALF).map(make));
+                cases.extend((0..count).map(make));
             }
             Content::Leading => {
                 let make = |_| leading(maker, &self.focus, &mut self.random);

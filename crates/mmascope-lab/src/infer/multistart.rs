@@ -10,6 +10,8 @@ const STARTS: usize = 10;
 /// From so many of a list it climbs on every question before it goes to the next list, in each round.
 const CLIMBS: usize = 3;
 const ROUNDS: usize = 2;
+/// So many of the programs that it reaches are kept for [`Run::perturbed`].
+const KEPT: usize = 3;
 /// A start with one more statement comes first only if it fails less often by one part in so many.
 const PARTS: usize = 20;
 
@@ -21,6 +23,7 @@ impl Run<'_> {
         // A program that several starts reach is climbed from once.
         let mut seen: Vec<Program> = Vec::new();
         let mut best: Option<Candidate> = None;
+        let mut near: Vec<Candidate> = Vec::new();
         // The first round is brief: most units need no more.
         for round in 0..ROUNDS {
             for (starts, queue) in lists.iter().zip(&mut queues) {
@@ -29,6 +32,7 @@ impl Run<'_> {
                     queue.filter_map(|start| self.climbed_from(start, round == 0, &mut seen));
                 for candidate in climbs.take(CLIMBS) {
                     let bound = best.as_ref().map_or(usize::MAX, |best| best.failing.len());
+                    keep(&mut near, &candidate);
                     if candidate.failing.len() < bound {
                         best = Some(candidate);
                     }
@@ -40,6 +44,13 @@ impl Run<'_> {
             }
             best = best.map(|best| self.paired(best));
             best = best.map(|best| self.reconsidered(best));
+            if let Some(found) = &best {
+                keep(&mut near, found);
+                if !found.failing.is_empty() {
+                    near = self.perturbed(near);
+                    best = near.first().cloned();
+                }
+            }
             if best.as_ref().is_some_and(|best| best.failing.is_empty()) {
                 break;
             }
@@ -133,4 +144,15 @@ impl Run<'_> {
             return best;
         }
     }
+}
+
+/// Keeps a candidate among the best that are known.
+fn keep(near: &mut Vec<Candidate>, candidate: &Candidate) {
+    let is_known = |known: &Candidate| known.unit.program() == candidate.unit.program();
+    if near.iter().any(is_known) {
+        return;
+    }
+    near.push(candidate.clone());
+    near.sort_by_key(|candidate| candidate.failing.len());
+    near.truncate(KEPT);
 }
