@@ -553,6 +553,9 @@ static Value chain(const Unit *u, const Value *products, const int *places, int 
         if (u->sum != FUSED || u->own_steps) {
             Value step = u->sum != FUSED ? rounded_sum(u, own, count, f, mode)
                                          : fused(u, own, k, count, 0, u->between_format, u->between);
+            /* A product alone, rounded to another format, is a result as well. */
+            if (!has_sum && u->sum != FUSED && count == 1 && u->products.format && step.kind == NUMBER)
+                step = finished(u, step.magnitude, step.negative, step.negative, f, mode);
             sum = has_sum ? added(u, &sum, &step, f, mode) : step;
         } else if (c && u->place == LAST_STEP && from + count == n) {
             /* What was before enters the last sum as if it were a product. */

@@ -47,10 +47,10 @@ const LEADING: usize = 40;
 const LEADING_SEED: u64 = 0x1ead_0001;
 /// Sums in a portion that a bit far below half of the last place decides.
 const HALF: usize = 100;
-/// The same at floors: terms in the right step and at the right distance are rare.
-const AT_FLOOR: usize = 200;
 /// Their seed.
 const HALF_SEED: u64 = 0x5a1f_0001;
+/// Such sums at floors in a portion: terms in the right step and at the right distance are rare.
+const AT_FLOOR: usize = 200;
 /// The number of pools of aimed inputs that are kept beside the unit's own.
 const POOLS: usize = 3;
 
@@ -156,10 +156,9 @@ impl<'a> Distinguisher<'a> {
         let leading = (self.leading).get_or_insert_with(|| apart(Content::Leading, LEADING_SEED));
         let half = (self.half).get_or_insert_with(|| apart(Content::Half, HALF_SEED));
         // The floors of both matter, so that no other unit can use these sums.
-        let both = Focus::of(unit).with(&Focus::of(other)).distinct();
-        let floors_differ = Focus::of(unit).floors != Focus::of(other).floors;
-        let mut at_floor = floors_differ.then(|| Pool {
-            focus: both,
+        let [own, others] = [unit, other].map(Focus::of);
+        let mut at_floor = (own.floors != others.floors).then(|| Pool {
+            focus: own.with(&others).distinct(),
             ..apart(Content::AtFloor, HALF_SEED)
         });
         let aimed = self.aimed.last_mut()?;

@@ -4,6 +4,7 @@ use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{self, Setting};
 use crate::dpa::Program;
+use crate::reveal::Random;
 
 /// From so many starts of a list the search climbs on the questions about alignment and rounding.
 const STARTS: usize = 10;
@@ -12,6 +13,8 @@ const CLIMBS: usize = 3;
 const ROUNDS: usize = 2;
 /// So many of the programs that it reaches are kept for [`Run::perturbed`].
 const KEPT: usize = 3;
+/// The seed of what it changes.
+const SEED: u64 = 0x9e27_0b5e;
 /// A start with one more statement comes first only if it fails less often by one part in so many.
 const PARTS: usize = 20;
 
@@ -24,6 +27,7 @@ impl Run<'_> {
         let mut seen: Vec<Program> = Vec::new();
         let mut best: Option<Candidate> = None;
         let mut near: Vec<Candidate> = Vec::new();
+        let mut random = Random::new(self.options.seed ^ SEED);
         // The first round is brief: most units need no more.
         for round in 0..ROUNDS {
             for (starts, queue) in lists.iter().zip(&mut queues) {
@@ -47,7 +51,7 @@ impl Run<'_> {
             if let Some(found) = &best {
                 keep(&mut near, found);
                 if !found.failing.is_empty() {
-                    near = self.perturbed(near);
+                    near = self.perturbed(near, &mut random);
                     best = near.first().cloned();
                 }
             }

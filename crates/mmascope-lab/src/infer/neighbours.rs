@@ -96,14 +96,19 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
             stands.leave_open(&name, &own, outcome);
         }
     }
-    match pairs(run, &mut aids, unit, &mut stands)? {
+    match settle_pairs(run, &mut aids, unit, &mut stands)? {
         true => Ok(Study::Stands(Box::new(stands))),
         false => Ok(Study::Refuted),
     }
 }
 
-/// Settles other bits with other roundings. False when the model is refuted.
-fn pairs(run: &mut Run<'_>, aids: &mut Aids<'_>, unit: &Unit, stands: &mut Stands) -> Result<bool> {
+/// Settles bits beside those in use with every rounding. False when the model is refuted.
+fn settle_pairs(
+    run: &mut Run<'_>,
+    aids: &mut Aids<'_>,
+    unit: &Unit,
+    stands: &mut Stands,
+) -> Result<bool> {
     let general = canonical_form::general(unit.program(), space::is_wide(&run.signature));
     for [bits, rounding] in settings::bits_with_roundings(&general) {
         // What one of them leaves open is known already.

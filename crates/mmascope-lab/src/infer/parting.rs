@@ -41,7 +41,7 @@ fn turned(program: &Program) -> Vec<Program> {
             let Some((inner, [first, second])) = added(sum) else {
                 continue;
             };
-            // What the first addition takes now may be made after it: it moves to just before the second.
+            // The new first addition stands just before the second, where all three values are known.
             for (kept, moved) in [(first, second), (second, first)] {
                 let mut changed = canonical_form::with_statement(
                     program,

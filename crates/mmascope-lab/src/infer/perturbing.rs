@@ -1,4 +1,5 @@
-//! Searches on beside the nearest programs: some of their parameters are given up at random, where no change of one or two explains more.
+//! Searches on beside the nearest programs: some of their parameters are given up at random, where no change of one or two explains
+//! more.
 
 use super::run::Run;
 use super::search::{Candidate, Search};
@@ -12,11 +13,14 @@ const TRIES: usize = 16;
 const MOST: usize = 4;
 /// Only programs that fail on fewer than one question in so many are near enough.
 const NEAR: usize = 20;
-const SEED: u64 = 0x9e27_0b5e;
 
 impl Run<'_> {
     /// These candidates, or better ones that are reached beside them, the best first.
-    pub(super) fn perturbed(&self, mut near: Vec<Candidate>) -> Vec<Candidate> {
+    pub(super) fn perturbed(
+        &self,
+        mut near: Vec<Candidate>,
+        random: &mut Random,
+    ) -> Vec<Candidate> {
         let search = Search {
             brief: true,
             ..self.everything()
@@ -24,7 +28,6 @@ impl Run<'_> {
         let failures = |candidate: &Candidate| candidate.failing.len();
         let is_near = |candidate: &Candidate| failures(candidate) * NEAR < search.scope.len();
         let count = near.iter().filter(|candidate| is_near(candidate)).count();
-        let mut random = Random::new(SEED ^ self.options.seed ^ near.len() as u64);
         let mut seen: Vec<Program> = Vec::new();
         for turn in 0..TRIES {
             let done = near.iter().any(|candidate| candidate.failing.is_empty());
@@ -32,7 +35,7 @@ impl Run<'_> {
                 break;
             }
             let place = turn % count;
-            let start = self.changed_at_random(near[place].unit.program(), &mut random);
+            let start = self.changed_at_random(near[place].unit.program(), random);
             if seen.contains(&start) {
                 continue;
             }

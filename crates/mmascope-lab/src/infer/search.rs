@@ -160,7 +160,7 @@ impl Search<'_> {
         self.better(best, variants)
     }
 
-    /// Searches alignment and rounding which is enough to tell shapes apart.
+    /// Searches alignment and rounding alone, which is enough to tell shapes apart.
     pub(crate) fn rough(&self, program: &Program) -> Option<Candidate> {
         let mut best = self.candidate(program)?;
         let bits = (8..=44).step_by(3).map(Some).chain([None]);

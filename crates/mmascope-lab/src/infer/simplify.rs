@@ -164,7 +164,8 @@ pub(super) fn flushing(program: &Program) -> Option<Program> {
         } = &mut statement.operation
             && let Dpa::General(General::AddMul(step)) = *algorithm
             && let (Some(flush_in), Some(flush_out)) = (step.terms.flush_in, statement.output.flush)
-            && (step.sequential, step.terms.products, step.terms.operands) == (false, None, None)
+            && !step.sequential
+            && [step.terms.products, step.terms.operands, step.terms.round_c] == [None; 3]
         {
             *algorithm = FtzAddMul {
                 p: step.p,

@@ -271,8 +271,8 @@ fn a_part_of_the_catalogue_is_found_without_it() {
     assert_eq!(found, chosen.len());
 }
 
-/// Sums with bits of their own (F2): an alignment with as many bits differs where the sum carries or borrows, one output in 10⁵. What is
-/// found does not depend on the seed.
+/// Sums with bits of their own (F2): an alignment with as many bits differs where the sum carries or borrows, one output in 10⁵. With
+/// these seeds it was once stated in their place.
 #[test]
 fn bits_of_the_sum_are_told_from_those_of_the_alignment() {
     let units = units();
