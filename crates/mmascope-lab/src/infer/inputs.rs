@@ -14,6 +14,7 @@ use crate::dpa::schema::{ShownBy, Value};
 use crate::dpa::{Operation, Unit};
 use crate::format::Format;
 use crate::reveal::Random;
+use crate::tree::Tree;
 pub(crate) use half::half;
 use large::{huge, special, zeros};
 pub(crate) use leading::leading;
@@ -56,13 +57,18 @@ impl Kind {
     ];
 }
 
-/// Distances and exponents at which candidates differ.
+/// Half of the runs of places in a statement's order begin this near its first.
+const FIRST: usize = 4;
+
+/// Distances, exponents and places at which candidates differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Focus {
     /// Numbers of fraction bits.
     pub bits: Vec<i32>,
     /// Floors.
     pub(crate) floors: Vec<i32>,
+    /// The places of k as sums read them, from each of their statements on. None where all read k in its own order.
+    pub(crate) orders: Vec<Vec<usize>>,
 }
 
 impl Focus {
@@ -85,12 +91,25 @@ impl Focus {
                 }
             }
         }
+        focus.orders = orders(unit);
         focus
+    }
+
+    /// The same with the order of a tree.
+    pub(crate) fn along(self, tree: &Tree, k: usize) -> Self {
+        let nodes = tree.nodes().iter();
+        let products = nodes.map(|node| {
+            let leaves = node.children.iter().copied();
+            leaves.filter(|&leaf| leaf < k).collect::<Vec<_>>()
+        });
+        let orders = runs(products.filter(|products| !products.is_empty()));
+        Self { orders, ..self }
     }
 
     pub(crate) fn with(mut self, other: &Self) -> Self {
         self.bits.extend(&other.bits);
         self.floors.extend(&other.floors);
+        self.orders.extend(other.orders.iter().cloned());
         self
     }
 
@@ -100,6 +119,8 @@ impl Focus {
             numbers.sort_unstable();
             numbers.dedup();
         }
+        self.orders.sort_unstable();
+        self.orders.dedup();
         self
     }
 }
@@ -117,9 +138,9 @@ pub(crate) fn make(maker: &Maker, kind: Kind, focus: &Focus, random: &mut Random
         }
         Kind::Cancelled => cancelled(maker, focus, random),
         Kind::Tiny => tiny(maker, focus, random),
-        Kind::Huge => huge(maker, random),
+        Kind::Huge => huge(maker, focus, random),
         Kind::Special => special(maker, focus, random),
-        Kind::Zeros => zeros(maker, random),
+        Kind::Zeros => zeros(maker, focus, random),
     }
 }
 
@@ -134,10 +155,50 @@ fn kept(format: &Format) -> i32 {
     bits.min(FRACTION) as i32
 }
 
-/// Some places of k: a run, scattered ones, or all.
-fn places(maker: &Maker, count: usize, random: &mut Random) -> Vec<usize> {
+/// The orders in which a unit reads k.
+fn orders(unit: &Unit) -> Vec<Vec<usize>> {
+    let k = unit.signature().k;
+    let statements = unit.program().statements.iter();
+    runs(
+        statements.filter_map(|statement| match &statement.operation {
+            Operation::Dot { over, .. } => Some(over.indices(k)),
+            _ => None,
+        }),
+    )
+}
+
+/// The places that each statement or node reads, with those of the ones after it. None where all read k in its own order.
+fn runs(parts: impl Iterator<Item = Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for places in parts {
+        for order in &mut found {
+            order.extend(&places);
+        }
+        found.push(places);
+    }
+    match found.iter().all(|order| order.is_sorted()) {
+        true => Vec::new(),
+        false => found,
+    }
+}
+
+/// Some places of k: a run, scattered ones, or all; or those that a sum reads one after the other, which large k hardly show else.
+fn places(maker: &Maker, focus: &Focus, count: usize, random: &mut Random) -> Vec<usize> {
     let k = maker.signature.k;
     let count = count.min(k);
+    if !focus.orders.is_empty() && random.below(3) == 0 {
+        // The first ones are often longer than the others.
+        let place = random.below(focus.orders.len()) * random.below(2);
+        let order = &focus.orders[place];
+        let most = [FIRST, order.len()][random.below(2)];
+        let first = random.below(order.len().saturating_sub(count).min(most) + 1);
+        let run = order[first..].iter().copied().take(count);
+        let mut run: Vec<usize> = run.collect();
+        run.sort_unstable();
+        run.dedup();
+        random.shuffle(&mut run);
+        return run;
+    }
     let mut places: Vec<usize> = match random.below(3) {
         0 => {
             let first = random.below(k - count + 1);

@@ -106,6 +106,31 @@ fn wide_between(program: &Program, signature: &Signature) -> Option<Program> {
     Some(changed)
 }
 
+/// The program whose last sum is rounded to f32 first, in either of the usual ways, where results are narrower.
+pub(crate) fn rounded_twice(program: &Program, signature: &Signature) -> Vec<(Rounding, Program)> {
+    let program = in_steps(program, signature).unwrap_or_else(|| program.clone());
+    let last = program.statements.len().saturating_sub(1);
+    let is_sum = |sum: &&Statement| !matches!(sum.operation, Operation::Convert(_));
+    let narrow = signature.d.container().bits < 32;
+    let Some(sum) = program.statements.last().filter(is_sum).filter(|_| narrow) else {
+        return Vec::new();
+    };
+    let convert = Statement {
+        name: "d".to_owned(),
+        operation: Operation::Convert(Source::Statement(last)),
+        output: sum.output,
+    };
+    let first = |rounding| {
+        let mut changed = program.clone();
+        let sum = &mut changed.statements[last];
+        sum.name = format!("t{last}");
+        (sum.output.format, sum.output.rounding, sum.output.flush) = (F32, rounding, None);
+        changed.statements.push(convert.clone());
+        (rounding, changed)
+    };
+    [Rounding::Rz, Rounding::Rne].map(first).to_vec()
+}
+
 /// The same program with f32 in chains whose results are added as narrow as the result is.
 fn wide_chains(program: &Program, signature: &Signature) -> Option<Program> {
     let mut changed = program.clone();

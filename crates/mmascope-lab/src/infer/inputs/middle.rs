@@ -32,7 +32,7 @@ pub(super) fn core(
         _ => between(0, 45, random),
     };
     let count = [1, 2, 2, 3, 3, 4, 5, 8, usize::MAX][random.below(9)];
-    let places = places(maker, count, random);
+    let places = places(maker, focus, count, random);
     let common = distance(random);
     let same = random.below(2) == 0;
     let (sign, signs) = (random.below(2) == 0, random.below(3));
@@ -101,7 +101,7 @@ pub(super) fn tie(maker: &Maker, focus: &Focus, case: &mut OperandWords, random:
             fraction(random)
         },
     );
-    let places = places(maker, 16, random);
+    let places = places(maker, focus, 16, random);
     let mut rest = places.into_iter();
     if random.below(2) == 0 {
         maker.set_c(case, large);
