@@ -5,6 +5,7 @@ use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
 use super::{canonical_form, pairs, settings, simplify, space};
+use crate::dpa::schema::parameters as p;
 use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
 
@@ -56,6 +57,10 @@ impl Run<'_> {
             self.defaults(&mut other);
             best = other;
         }
+        if let Some(mut other) = self.widened(best.unit.program()) {
+            self.defaults(&mut other);
+            best = other;
+        }
         if let Some(mut simpler) = self.simplified(&best) {
             self.defaults(&mut simpler);
             best = simpler;
@@ -91,6 +96,21 @@ impl Run<'_> {
                 }
             }
         }
+    }
+
+    /// The program with operands that are widened first in place of normalised products, perhaps without the groups that
+    /// these needed, if it gives every answer.
+    fn widened(&self, program: &Program) -> Option<Candidate> {
+        let fused = settings::first_fused(program)?;
+        let mut both = settings::normalised_or_widened(&self.signature, &fused);
+        both.retain(|[_, operands]| *operands != Setting::none(&p::OPERANDS));
+        both.into_iter().find_map(|[products, operands]| {
+            let once = products.apply(program, &self.signature)?;
+            let changed = operands.apply(&once, &self.signature)?;
+            let plain = Setting::Groups(None).apply(&changed, &self.signature);
+            let plain = plain.and_then(|plain| self.explained(&plain));
+            plain.or_else(|| self.explained(&changed))
+        })
     }
 
     /// The program with other values of its usual parameters, if it gives every answer with them. Most programs do not,

@@ -339,8 +339,8 @@ pub(crate) fn products_only(program: &Program) -> Vec<Vec<Setting>> {
 /// So many bits more than those in use are tried with other roundings.
 const BESIDE: [i32; 4] = [-1, 1, 3, 6];
 
-/// Changes of two parameters that nearly make up for each other: bits beside those in use with every rounding, and products of operands
-/// that are widened first in place of normalised ones.
+/// Changes of two parameters that nearly make up for each other: bits beside those in use with every rounding, and
+/// [`normalised_or_widened`].
 pub(crate) fn nearly_alike(signature: &Signature, program: &Program) -> Vec<[Setting; 2]> {
     let Some(fused) = first_fused(program) else {
         return Vec::new();
@@ -376,19 +376,29 @@ pub(crate) fn nearly_alike(signature: &Signature, program: &Program) -> Vec<[Set
         });
         found.extend(whole.chain(of_products).chain(of_c).chain(of_sum));
     }
-    let own = |parameter: &Parameter| Dpa::from(fused).get(parameter.symbol);
-    if own(&p::PRODUCTS) == Some(Value::Word("normalised")) {
-        let widened = [signature.a, signature.b].into_iter();
-        let widened = widened.flat_map(|format| wider(&format).collect::<Vec<_>>());
-        let operands =
-            |(rounding, format)| Setting::of(&p::OPERANDS, Value::Rounded(rounding, format));
-        found.extend(
-            widened
-                .map(operands)
-                .map(|own| [Setting::none(&p::PRODUCTS), own]),
-        );
-    }
+    found.extend(normalised_or_widened(signature, &fused));
     found
+}
+
+/// Operands that are widened first in place of normalised products, and the other way round: both count a subnormal operand by its
+/// leading bit.
+pub(crate) fn normalised_or_widened(signature: &Signature, fused: &Fused) -> Vec<[Setting; 2]> {
+    let own = |parameter: &Parameter| Dpa::from(*fused).get(parameter.symbol);
+    let normalised = Value::Word("normalised");
+    match (own(&p::PRODUCTS), own(&p::OPERANDS)) {
+        (Some(products), _) if products == normalised => {
+            let wide = wider(&signature.a).chain(wider(&signature.b));
+            let operands = wide.map(|(rounding, format)| Value::Rounded(rounding, format));
+            let operands = operands.map(|value| Setting::of(&p::OPERANDS, value));
+            let both = |operands| [Setting::none(&p::PRODUCTS), operands];
+            operands.map(both).collect()
+        }
+        (_, Some(Value::Rounded(..))) => {
+            let products = Setting::of(&p::PRODUCTS, normalised);
+            vec![[products, Setting::none(&p::OPERANDS)]]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The first fused step of a program.
