@@ -15,6 +15,9 @@ const SAMPLE: usize = 300;
 /// Another way to write a program; `None` where it is none.
 type Rewriting<'a> = &'a dyn Fn(&Program) -> Option<Program>;
 
+/// A simpler candidate than one, if there is.
+type Simpler<'a> = &'a dyn Fn(&Candidate) -> Option<Candidate>;
+
 impl Run<'_> {
     /// The first row in the catalogue's order that gives every answer.
     pub(super) fn fitting_row(&self, rows: &[space::Row]) -> Option<Candidate> {
@@ -52,18 +55,18 @@ impl Run<'_> {
         self.defaults(&mut best);
         self.exact_parts(&mut best);
         // A unit of rounded sums rarely has an exact step as well.
-        let sums = pairs::rounded(best.unit.program(), self.signature.k);
-        if let Some(mut other) = sums.and_then(|program| self.explained(&program)) {
-            self.defaults(&mut other);
-            best = other;
-        }
-        if let Some(mut other) = self.widened(best.unit.program()) {
-            self.defaults(&mut other);
-            best = other;
-        }
-        if let Some(mut simpler) = self.simplified(&best) {
-            self.defaults(&mut simpler);
-            best = simpler;
+        let sums = |best: &Candidate| {
+            let sums = pairs::rounded(best.unit.program(), self.signature.k);
+            self.explained(&sums?)
+        };
+        let widened = |best: &Candidate| self.widened(best.unit.program());
+        let simplified = |best: &Candidate| self.simplified(best);
+        let ways: [Simpler<'_>; 3] = [&sums, &widened, &simplified];
+        for way in ways {
+            if let Some(mut other) = way(&best) {
+                self.defaults(&mut other);
+                best = other;
+            }
         }
         best
     }
@@ -108,6 +111,7 @@ impl Run<'_> {
             let once = products.apply(program, &self.signature)?;
             let changed = operands.apply(&once, &self.signature)?;
             let plain = Setting::Groups(None).apply(&changed, &self.signature);
+            let plain = plain.filter(|plain| *plain != changed);
             let plain = plain.and_then(|plain| self.explained(&plain));
             plain.or_else(|| self.explained(&changed))
         })

@@ -57,7 +57,16 @@ impl Kind {
     ];
 }
 
-/// Half of the runs of places in a statement's order begin this near its first.
+/// An order in which a sum reads k.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReadingOrder {
+    /// Each place once.
+    places: Vec<usize>,
+    /// Where the places of each statement or node begin in it.
+    starts: Vec<usize>,
+}
+
+/// Half of the runs of places begin this near the first of a statement or node.
 const FIRST: usize = 4;
 
 /// Distances, exponents and places at which candidates differ.
@@ -67,8 +76,8 @@ pub(crate) struct Focus {
     pub bits: Vec<i32>,
     /// Floors.
     pub(crate) floors: Vec<i32>,
-    /// The places of k as sums read them, from each of their statements on. None where all read k in its own order.
-    pub(crate) orders: Vec<Vec<usize>>,
+    /// The orders in which sums read k, but for k's own.
+    pub(crate) orders: Vec<ReadingOrder>,
 }
 
 impl Focus {
@@ -91,7 +100,13 @@ impl Focus {
                 }
             }
         }
-        focus.orders = orders(unit);
+        let k = unit.signature().k;
+        let statements = unit.program().statements.iter();
+        let read = statements.filter_map(|statement| match &statement.operation {
+            Operation::Dot { over, .. } => Some(over.indices(k)),
+            _ => None,
+        });
+        focus.orders.extend(ReadingOrder::of(read, k));
         focus
     }
 
@@ -100,16 +115,20 @@ impl Focus {
         let nodes = tree.nodes().iter();
         let products = nodes.map(|node| {
             let leaves = node.children.iter().copied();
-            leaves.filter(|&leaf| leaf < k).collect::<Vec<_>>()
+            leaves.filter(|&leaf| leaf < k).collect()
         });
-        let orders = runs(products.filter(|products| !products.is_empty()));
+        let orders = ReadingOrder::of(products, k).into_iter().collect();
         Self { orders, ..self }
     }
 
     pub(crate) fn with(mut self, other: &Self) -> Self {
         self.bits.extend(&other.bits);
         self.floors.extend(&other.floors);
-        self.orders.extend(other.orders.iter().cloned());
+        for order in &other.orders {
+            if !self.orders.contains(order) {
+                self.orders.push(order.clone());
+            }
+        }
         self
     }
 
@@ -119,8 +138,6 @@ impl Focus {
             numbers.sort_unstable();
             numbers.dedup();
         }
-        self.orders.sort_unstable();
-        self.orders.dedup();
         self
     }
 }
@@ -155,48 +172,47 @@ fn kept(format: &Format) -> i32 {
     bits.min(FRACTION) as i32
 }
 
-/// The orders in which a unit reads k.
-fn orders(unit: &Unit) -> Vec<Vec<usize>> {
-    let k = unit.signature().k;
-    let statements = unit.program().statements.iter();
-    runs(
-        statements.filter_map(|statement| match &statement.operation {
-            Operation::Dot { over, .. } => Some(over.indices(k)),
-            _ => None,
-        }),
-    )
-}
-
-/// The places that each statement or node reads, with those of the ones after it. None where all read k in its own order.
-fn runs(parts: impl Iterator<Item = Vec<usize>>) -> Vec<Vec<usize>> {
-    let mut found: Vec<Vec<usize>> = Vec::new();
-    for places in parts {
-        for order in &mut found {
-            order.extend(&places);
+impl ReadingOrder {
+    /// The order in which statements or nodes read their places, each place where it is read first; `None` where that is k's own.
+    fn of(parts: impl Iterator<Item = Vec<usize>>, k: usize) -> Option<Self> {
+        let (mut places, mut starts) = (Vec::new(), Vec::new());
+        let mut seen = vec![false; k];
+        for part in parts {
+            let before = places.len();
+            let new = part.into_iter();
+            places.extend(
+                new.filter(|&place| place < k && !std::mem::replace(&mut seen[place], true)),
+            );
+            if places.len() > before {
+                starts.push(before);
+            }
         }
-        found.push(places);
-    }
-    match found.iter().all(|order| order.is_sorted()) {
-        true => Vec::new(),
-        false => found,
+        (!places.is_sorted()).then_some(Self { places, starts })
     }
 }
 
-/// Some places of k: a run, scattered ones, or all; or those that a sum reads one after the other, which large k hardly show else.
+/// In half of the cases places that a sum reads one after the other, in any order; where a unit reads many in another order than k's,
+/// these hardly meet else. `None` in the other half, and where all read k in its own order.
+fn along(focus: &Focus, count: usize, random: &mut Random) -> Option<Vec<usize>> {
+    if focus.orders.is_empty() || random.below(2) == 0 {
+        return None;
+    }
+    let order = &focus.orders[random.below(focus.orders.len())];
+    // The first statement is often longer than the others.
+    let start = order.starts[random.below(order.starts.len()) * random.below(2)];
+    let rest = &order.places[start..];
+    let most = [FIRST, rest.len()][random.below(2)];
+    let first = random.below(rest.len().saturating_sub(count).min(most) + 1);
+    let mut run: Vec<usize> = rest[first..].iter().copied().take(count).collect();
+    random.shuffle(&mut run);
+    Some(run)
+}
+
+/// Some places of k: a run, scattered ones, or all; or a run in another order.
 fn places(maker: &Maker, focus: &Focus, count: usize, random: &mut Random) -> Vec<usize> {
     let k = maker.signature.k;
     let count = count.min(k);
-    if !focus.orders.is_empty() && random.below(3) == 0 {
-        // The first ones are often longer than the others.
-        let place = random.below(focus.orders.len()) * random.below(2);
-        let order = &focus.orders[place];
-        let most = [FIRST, order.len()][random.below(2)];
-        let first = random.below(order.len().saturating_sub(count).min(most) + 1);
-        let run = order[first..].iter().copied().take(count);
-        let mut run: Vec<usize> = run.collect();
-        run.sort_unstable();
-        run.dedup();
-        random.shuffle(&mut run);
+    if let Some(run) = along(focus, count, random) {
         return run;
     }
     let mut places: Vec<usize> = match random.below(3) {

@@ -111,6 +111,8 @@ fn settle_pairs(
 ) -> Result<bool> {
     let general = canonical_form::general(unit.program(), space::is_wide(&run.signature));
     for [first, second] in settings::nearly_alike(&run.signature, &general) {
+        // `F` alone leaves the bits of c as they are.
+        let products_alone = first.is_of(&p::F);
         // What one of them leaves open is known already.
         let is_open = |setting: &Setting| {
             let is_own = |(name, _, values): &(String, String, Vec<String>)| {
@@ -118,30 +120,33 @@ fn settle_pairs(
             };
             stands.open.iter().any(is_own)
         };
-        if is_open(&first) || is_open(&second) {
+        if !products_alone && (is_open(&first) || is_open(&second)) {
             continue;
         }
         let Some(once) = first.apply(&general, &run.signature) else {
             continue;
         };
+        // The bits of products alone are no parameter that was settled before.
         let both = second.apply(&once, &run.signature);
-        let Some(other) = both.filter(|both| *both != once) else {
+        let Some(other) = both.filter(|both| products_alone || *both != once) else {
             continue;
         };
         let value = |setting: &Setting| neighbour(setting.name(), &setting.value());
         let value = format!("{} {}", value(&first), value(&second));
-        // `F` alone sets c's bits too while they are the same.
-        let alone = match first.is_of(&p::F) {
-            true => " of products",
-            false => "",
+        let name = format!("{}-{}", first.name(), second.name());
+        let names = match products_alone {
+            true => [
+                format!("{name} of products"),
+                format!("{value} of products"),
+            ],
+            false => [name, value],
         };
-        let name = format!("{}-{}{alone}", first.name(), second.name());
-        if !settle_one(run, aids, unit, stands, [name, value], other)? {
+        if !settle_one(run, aids, unit, stands, names, other)? {
             return Ok(false);
         }
     }
     for (rounding, other) in widths::rounded_twice(&general, &run.signature) {
-        let value = format!("to {rounding} f32 first");
+        let value = format!("rounded to {rounding} f32 first");
         let rounded = ["rounded".to_owned(), value];
         if !settle_one(run, aids, unit, stands, rounded, other)? {
             return Ok(false);
@@ -149,9 +154,9 @@ fn settle_pairs(
     }
     let once = canonical_form::without_second_rounding(&general, run.signature.k);
     let once = once.or_else(|| canonical_form::without_conversion(&general));
-    match once {
+    match once.filter(|once| !widths::rounded_twice(once, &run.signature).is_empty()) {
         Some(other) => {
-            let once = ["rounded", "once"].map(str::to_owned);
+            let once = ["rounded", "rounded once"].map(str::to_owned);
             settle_one(run, aids, unit, stands, once, other)
         }
         None => Ok(true),

@@ -32,7 +32,7 @@ const QUESTIONS: [(Kind, usize); 8] = [
     (Kind::Special, 100),
     (Kind::Zeros, 120),
 ];
-/// The number of questions of each kind along the order that masks show.
+/// The number of questions of each kind that [`Run::ask_along`] asks.
 const ALONG: [(Kind, usize); 4] = [
     (Kind::Core, 160),
     (Kind::Products, 160),
@@ -224,8 +224,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Asks for sums of products that are next to each other in the order that masks show, where that is not k's own: of many
-    /// products, others hardly meet in one step.
+    /// Asks for more sums where masks show another order than k's: half of them have products that are next to each other in it.
     pub(super) fn ask_along(&mut self, tree: &Tree) -> Result<()> {
         let focus = self.first_focus().along(tree, self.signature.k);
         if focus.orders.is_empty() {

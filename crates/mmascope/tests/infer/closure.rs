@@ -295,8 +295,8 @@ fn bits_of_the_sum_are_told_from_those_of_the_alignment() {
     }
 }
 
-/// A second rounding that hardly shows, and products of widened operands in place of normalised ones, are asked for however small the
-/// budget is: both were stated wrongly, on 1 and 2 of 20,000 outputs.
+/// With 2,000 queries a second rounding was stated as one, and widened operands as normalised products: 1 and 2 of 20,000 outputs
+/// differed.
 #[test]
 fn few_queries_tell_a_second_rounding_and_widened_operands() {
     let units = units();

@@ -142,7 +142,7 @@ pub(super) fn zeros(maker: &Maker, focus: &Focus, random: &mut Random) -> Operan
         4 => {
             let exponent = between(maker.c.lowest, [maker.c.normal, 0][random.below(2)], random);
             let number = match random.below(6) {
-                // Rounding makes this one normal: it tells flushes of c from those of results.
+                // Where bits of it are cut, rounding may make this one normal: it tells flushes of c from those of results.
                 0 => drawn(random.below(2) == 0, maker.c.normal - 1, u64::MAX >> 4),
                 _ => drawn(random.below(2) == 0, exponent, fraction(random)),
             };

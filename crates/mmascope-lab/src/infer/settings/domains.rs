@@ -336,7 +336,7 @@ pub(crate) fn products_only(program: &Program) -> Vec<Vec<Setting>> {
     vec![bits.collect(), roundings.to_vec()]
 }
 
-/// So many bits more than those in use are tried with other roundings.
+/// Numbers of bits beside those in use that are tried of products alone.
 const BESIDE: [i32; 4] = [-1, 1, 3, 6];
 
 /// Changes of two parameters that nearly make up for each other: bits beside those in use with every rounding, and
@@ -358,8 +358,10 @@ pub(crate) fn nearly_alike(signature: &Signature, program: &Program) -> Vec<[Set
     let mut found = Vec::new();
     for rounding in ALIGNMENTS {
         let whole = beside(fused.f).map(|f| [Setting::F(Some(f)), Setting::Align(rounding)]);
-        // Of products alone, c being as it is: with few digits they reach the grid beside a large c only.
-        let alone = |by: &i32| fused.f == fused.f_c || by.abs() > 1;
+        // Of products alone, c being as it is: with few digits they reach the grid beside a large c only. Where c has other
+        // bits and another rounding, the pair above is the same.
+        let apart = fused.f != fused.f_c && fused.align != fused.align_c;
+        let alone = |by: &i32| !apart || by.abs() > 1;
         let of_products = BESIDE.into_iter().filter(alone);
         let of_products = of_products.filter_map(|by| more(fused.f?, by));
         let of_products = of_products.map(|f| {
@@ -383,21 +385,28 @@ pub(crate) fn nearly_alike(signature: &Signature, program: &Program) -> Vec<[Set
 /// Operands that are widened first in place of normalised products, and the other way round: both count a subnormal operand by its
 /// leading bit.
 pub(crate) fn normalised_or_widened(signature: &Signature, fused: &Fused) -> Vec<[Setting; 2]> {
+    let Signature { a, b, .. } = signature;
+    let holds = |own: &Format, wide: &Format| own == wide || wider(own).any(|(_, f)| f == *wide);
+    let mut ways: Vec<Value> = Vec::new();
+    for (rounding, format) in wider(a).chain(wider(b)) {
+        let way = Value::Rounded(rounding, format);
+        if holds(a, &format) && holds(b, &format) && !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
     let own = |parameter: &Parameter| Dpa::from(*fused).get(parameter.symbol);
     let normalised = Value::Word("normalised");
-    match (own(&p::PRODUCTS), own(&p::OPERANDS)) {
-        (Some(products), _) if products == normalised => {
-            let wide = wider(&signature.a).chain(wider(&signature.b));
-            let operands = wide.map(|(rounding, format)| Value::Rounded(rounding, format));
-            let operands = operands.map(|value| Setting::of(&p::OPERANDS, value));
-            let both = |operands| [Setting::none(&p::PRODUCTS), operands];
-            operands.map(both).collect()
-        }
-        (_, Some(Value::Rounded(..))) => {
+    if own(&p::PRODUCTS) == Some(normalised) {
+        let operands = ways.into_iter().map(|way| Setting::of(&p::OPERANDS, way));
+        let both = operands.map(|operands| [Setting::none(&p::PRODUCTS), operands]);
+        return both.collect();
+    }
+    match own(&p::OPERANDS).filter(|operands| ways.contains(operands)) {
+        Some(_) => {
             let products = Setting::of(&p::PRODUCTS, normalised);
             vec![[products, Setting::none(&p::OPERANDS)]]
         }
-        _ => Vec::new(),
+        None => Vec::new(),
     }
 }
 
