@@ -5,7 +5,6 @@ use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
 use super::{canonical_form, pairs, settings, simplify, space};
-use crate::dpa::schema::parameters as p;
 use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
 
@@ -14,9 +13,6 @@ const SAMPLE: usize = 300;
 
 /// Another way to write a program; `None` where it is none.
 type Rewriting<'a> = &'a dyn Fn(&Program) -> Option<Program>;
-
-/// A simpler candidate than one, if there is.
-type Simpler<'a> = &'a dyn Fn(&Candidate) -> Option<Candidate>;
 
 impl Run<'_> {
     /// The first row in the catalogue's order that gives every answer.
@@ -55,18 +51,14 @@ impl Run<'_> {
         self.defaults(&mut best);
         self.exact_parts(&mut best);
         // A unit of rounded sums rarely has an exact step as well.
-        let sums = |best: &Candidate| {
-            let sums = pairs::rounded(best.unit.program(), self.signature.k);
-            self.explained(&sums?)
-        };
-        let widened = |best: &Candidate| self.widened(best.unit.program());
-        let simplified = |best: &Candidate| self.simplified(best);
-        let ways: [Simpler<'_>; 3] = [&sums, &widened, &simplified];
-        for way in ways {
-            if let Some(mut other) = way(&best) {
-                self.defaults(&mut other);
-                best = other;
-            }
+        let sums = pairs::rounded(best.unit.program(), self.signature.k);
+        if let Some(mut other) = sums.and_then(|program| self.explained(&program)) {
+            self.defaults(&mut other);
+            best = other;
+        }
+        if let Some(mut simpler) = self.simplified(&best) {
+            self.defaults(&mut simpler);
+            best = simpler;
         }
         best
     }
@@ -99,22 +91,6 @@ impl Run<'_> {
                 }
             }
         }
-    }
-
-    /// The program with operands that are widened first in place of normalised products, perhaps without the groups that
-    /// these needed, if it gives every answer.
-    fn widened(&self, program: &Program) -> Option<Candidate> {
-        let fused = settings::first_fused(program)?;
-        let mut both = settings::normalised_or_widened(&self.signature, &fused);
-        both.retain(|[_, operands]| *operands != Setting::none(&p::OPERANDS));
-        both.into_iter().find_map(|[products, operands]| {
-            let once = products.apply(program, &self.signature)?;
-            let changed = operands.apply(&once, &self.signature)?;
-            let plain = Setting::Groups(None).apply(&changed, &self.signature);
-            let plain = plain.filter(|plain| *plain != changed);
-            let plain = plain.and_then(|plain| self.explained(&plain));
-            plain.or_else(|| self.explained(&changed))
-        })
     }
 
     /// The program with other values of its usual parameters, if it gives every answer with them. Most programs do not,

@@ -32,13 +32,6 @@ const QUESTIONS: [(Kind, usize); 8] = [
     (Kind::Special, 100),
     (Kind::Zeros, 120),
 ];
-/// The number of questions of each kind that [`Run::ask_along`] asks.
-const ALONG: [(Kind, usize); 4] = [
-    (Kind::Core, 160),
-    (Kind::Products, 160),
-    (Kind::Tie, 80),
-    (Kind::Cancelled, 160),
-];
 /// The number of first sums without c for which a c is then asked that nearly cancels them, and of such c for each; with another c each
 /// comes near a power of two.
 const RESIDUES: (usize, usize) = (100, 2);
@@ -215,32 +208,11 @@ impl<'a> Run<'a> {
         (count as u64 * part).div_ceil(WHOLE_BUDGET) as usize
     }
 
-    /// What the first questions are aimed at.
-    fn first_focus(&self) -> Focus {
-        Focus {
+    fn first_questions(&mut self) -> Result<()> {
+        let focus = Focus {
             bits: vec![13, 22, 23, 24, 25, 26, 27, 28, 30, 31, 32, 35],
             floors: vec![-126, -133, self.maker.d.normal],
-            orders: Vec::new(),
-        }
-    }
-
-    /// Asks for more sums where masks show another order than k's: half of them have products that are next to each other in it.
-    pub(super) fn ask_along(&mut self, tree: &Tree) -> Result<()> {
-        let focus = self.first_focus().along(tree, self.signature.k);
-        if focus.orders.is_empty() {
-            return Ok(());
-        }
-        let mut cases = Vec::new();
-        for (kind, count) in ALONG {
-            let count = self.share(count);
-            cases.extend((0..count).map(|_| make(&self.maker, kind, &focus, &mut self.random)));
-        }
-        self.asker.ask(cases)?;
-        Ok(())
-    }
-
-    fn first_questions(&mut self) -> Result<()> {
-        let focus = self.first_focus();
+        };
         let mut cases = Vec::new();
         for (kind, count) in QUESTIONS {
             let count = self.share(count);

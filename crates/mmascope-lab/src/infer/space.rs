@@ -300,10 +300,7 @@ fn asked_order(run: &mut Run<'_>) -> Result<Order> {
     run.asker.spend(report.all_measurements);
     // A node that keeps every bit that short formats reach is unresolved, and taken for a step like any other.
     Ok(match report.nature {
-        Nature::Tree => {
-            run.ask_along(&report.tree)?;
-            Order::Tree(report.tree)
-        }
+        Nature::Tree => Order::Tree(report.tree),
         _ => Order::Unknown,
     })
 }
