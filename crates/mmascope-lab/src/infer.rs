@@ -133,7 +133,7 @@ pub fn infer_with_progress(
         )));
     }
     if crate::integers::are_summed(&signature) {
-        let found = crate::integers::examine(device, options.seed)?;
+        let found = crate::integers::examine(device, options.seed, options.budget)?;
         return Ok(Inference {
             subject,
             signature,

@@ -18,8 +18,10 @@ use crate::reveal::{Nature, Revelation, Verified};
 use crate::tree::{Node, Op, Tree};
 use crate::vector::Answer;
 
-/// Cases of each family that a device is asked.
+/// The most cases of each family that a device is asked.
 const CASES: u64 = 200;
+/// The part of a budget that is one family's, where it affords fewer.
+const PART: u64 = 40;
 
 /// Whether the accumulator of a device is an integer.
 #[must_use]
@@ -40,10 +42,10 @@ pub(crate) struct Examined {
     noise: Option<(OperandWords, [Answer; 2])>,
 }
 
-/// Asks a device, and drops every unit that gives another answer.
-pub(crate) fn examine(device: &mut dyn Dut, seed: u64) -> Result<Examined> {
+/// Asks a device with about so many queries at most, and drops every unit that gives another answer.
+pub(crate) fn examine(device: &mut dyn Dut, seed: u64, budget: u64) -> Result<Examined> {
     let signature = *device.signature();
-    let questions = questions(&signature, seed)?;
+    let questions = questions(&signature, seed, CASES.min(budget / PART).max(1))?;
     let mut batch = Batch::new(signature);
     for case in &questions {
         batch.push(&case.operands())?;
@@ -98,7 +100,7 @@ fn candidates(signature: &Signature) -> Vec<Unit> {
 }
 
 /// Cases of every family, and sums that leave the accumulator and come back at another k.
-fn questions(signature: &Signature, seed: u64) -> Result<Vec<OperandWords>> {
+fn questions(signature: &Signature, seed: u64, cases: u64) -> Result<Vec<OperandWords>> {
     let hints = Hints::of_signature(signature);
     let mut found = Vec::new();
     for family in Family::ALL {
@@ -106,7 +108,7 @@ fn questions(signature: &Signature, seed: u64) -> Result<Vec<OperandWords>> {
             continue;
         }
         let generator = Generator::new(family, seed, signature, hints)?;
-        found.extend((0..CASES).map(|index| generator.case(index)));
+        found.extend((0..cases).map(|index| generator.case(index)));
     }
     let (least, most) = ends(&signature.c);
     let (one, minus) = (1, |format: &Format| format.mask());
@@ -270,7 +272,7 @@ pub fn reveal(device: &mut dyn Dut, seed: u64) -> Result<Revelation> {
         return Err(Error::Argument(format!("{signature}: c is no integer")));
     }
     let name = device.name().to_owned();
-    let found = examine(device, seed)?;
+    let found = examine(device, seed, u64::MAX)?;
     let leaves = signature.k + 1;
     let all = |op| Node::Inner {
         op,
@@ -336,7 +338,7 @@ pub fn reveal(device: &mut dyn Dut, seed: u64) -> Result<Revelation> {
 /// The features of a device of integer sums.
 pub(crate) fn probe(device: &mut dyn Dut) -> Result<Features> {
     let (subject, signature) = (device.name().to_owned(), *device.signature());
-    let found = examine(device, 1)?;
+    let found = examine(device, 1, u64::MAX)?;
     let tests = |about: &dyn Fn(&OperandWords) -> bool| -> Vec<Test> {
         let own = found.asked.iter().filter(|(case, _)| about(case)).take(4);
         own.map(|(case, answer)| Test {

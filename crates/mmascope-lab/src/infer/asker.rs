@@ -10,6 +10,8 @@ use crate::vector::Answer;
 
 /// The number of queries in one call of the device.
 const BATCH: usize = 4096;
+/// The queries that refute the neighbours of most models.
+const OF_NEIGHBOURS: u64 = 200;
 
 /// A question with its answer.
 #[derive(Clone, Debug)]
@@ -68,6 +70,9 @@ pub(crate) struct Asker<'a> {
     known: HashMap<OperandWords, usize>,
     pub(crate) queries: u64,
     budget: u64,
+    /// Queries about orders, and how many of them count against no budget.
+    of_order: u64,
+    beside: u64,
     pub(crate) noise: Option<Noise>,
 }
 
@@ -79,13 +84,26 @@ impl<'a> Asker<'a> {
             known: HashMap::new(),
             queries: 0,
             budget,
+            of_order: 0,
+            beside: 0,
             noise: None,
         }
     }
 
     /// Whether the budget has room for that many further questions.
     pub(crate) fn affords(&self, count: usize) -> bool {
-        self.queries + count as u64 <= self.budget
+        count as u64 <= self.left()
+    }
+
+    /// What is left of the budget beside what the neighbours of a model will take.
+    pub(crate) fn spare(&self) -> u64 {
+        self.left()
+            .saturating_sub(OF_NEIGHBOURS.min(self.budget / 8))
+    }
+
+    /// What is left of the budget.
+    fn left(&self) -> u64 {
+        (self.budget + self.beside).saturating_sub(self.queries)
     }
 
     fn answers(&mut self, cases: &[OperandWords]) -> Result<Vec<Answer>> {
@@ -129,9 +147,9 @@ impl<'a> Asker<'a> {
         Ok(places)
     }
 
-    /// Asks one in `every` known questions again, in another order, with at most a quarter of the remaining budget.
+    /// Asks one in `every` known questions again, in another order, with at most a quarter of what can be spared.
     pub(crate) fn recheck(&mut self, every: usize) -> Result<()> {
-        let most = (self.budget.saturating_sub(self.queries) / 4) as usize;
+        let most = (self.spare() / 4) as usize;
         let every = every.max(self.asked.len().div_ceil(most.max(1)));
         self.recheck_at((0..self.asked.len()).rev().step_by(every.max(1)).collect())
     }
@@ -152,12 +170,16 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
-    /// The device itself, for other kinds of questions; `spent` queries are counted against the budget.
+    /// The device itself, for other kinds of questions, which [`Asker::spend`] counts.
     pub(crate) fn device(&mut self) -> &mut dyn Dut {
         self.device
     }
 
+    /// Counts queries about the order, which were asked of the device itself. They count as a quarter of the budget at most: masks over a
+    /// long sum are more, and would leave too few questions to see whether a model is right.
     pub(crate) fn spend(&mut self, queries: u64) {
         self.queries += queries;
+        self.of_order += queries;
+        self.beside = self.of_order.saturating_sub(self.budget / 4);
     }
 }

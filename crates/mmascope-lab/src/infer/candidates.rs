@@ -5,14 +5,21 @@ use super::run::Run;
 use super::search::{Candidate, Search};
 use super::settings::{Part, Setting};
 use super::{canonical_form, pairs, settings, simplify, space};
+use crate::dpa::schema::parameters as p;
 use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
 
 /// The number of questions that decide early whether a simpler program can explain all of them.
 const SAMPLE: usize = 300;
 
+/// After so many searches, from the nearest program or from every start, no further one begins.
+const MOST_TRIED: usize = 3;
+
 /// Another way to write a program; `None` where it is none.
 type Rewriting<'a> = &'a dyn Fn(&Program) -> Option<Program>;
+
+/// A simpler candidate than one, if there is.
+type Simpler<'a> = &'a dyn Fn(&Candidate) -> Option<Candidate>;
 
 impl Run<'_> {
     /// The first row in the catalogue's order that gives every answer.
@@ -48,19 +55,41 @@ impl Run<'_> {
                 .filter(|other| other.failing.is_empty())
                 .unwrap_or(best);
         }
+        self.in_one(&mut best);
         self.defaults(&mut best);
         self.exact_parts(&mut best);
         // A unit of rounded sums rarely has an exact step as well.
-        let sums = pairs::rounded(best.unit.program(), self.signature.k);
-        if let Some(mut other) = sums.and_then(|program| self.explained(&program)) {
-            self.defaults(&mut other);
-            best = other;
+        let sums = |best: &Candidate| {
+            let sums = pairs::rounded(best.unit.program(), self.signature.k);
+            self.explained(&sums?)
+        };
+        let widened = |best: &Candidate| self.widened(best.unit.program());
+        let simplified = |best: &Candidate| self.simplified(best);
+        let accumulated = |best: &Candidate| self.accumulated(best);
+        let ways: [Simpler<'_>; 4] = [&sums, &widened, &accumulated, &simplified];
+        for way in ways {
+            if let Some(mut other) = way(&best) {
+                self.defaults(&mut other);
+                best = other;
+            }
         }
-        if let Some(mut simpler) = self.simplified(&best) {
-            self.defaults(&mut simpler);
-            best = simpler;
-        }
+        self.in_one(&mut best);
         best
+    }
+
+    /// Makes parts of chains one, if that still gives every answer.
+    fn in_one(&self, best: &mut Candidate) {
+        let search = self.everything();
+        let fits = |program: Program| {
+            let other = search.candidate(&program);
+            other.filter(|other| other.failing.is_empty())
+        };
+        while let Some(other) = canonical_form::alike(best.unit.program())
+            .into_iter()
+            .find_map(fits)
+        {
+            *best = other;
+        }
     }
 
     /// Sets every parameter to its default, if that still gives every answer.
@@ -93,9 +122,25 @@ impl Run<'_> {
         }
     }
 
+    /// The program with operands that are widened first in place of normalised products, perhaps without the groups that
+    /// these needed, if it gives every answer.
+    fn widened(&self, program: &Program) -> Option<Candidate> {
+        let fused = settings::first_fused(program)?;
+        let mut both = settings::normalised_or_widened(&self.signature, &fused);
+        both.retain(|[_, operands]| *operands != Setting::none(&p::OPERANDS));
+        both.into_iter().find_map(|[products, operands]| {
+            let once = products.apply(program, &self.signature)?;
+            let changed = operands.apply(&once, &self.signature)?;
+            let plain = Setting::Groups(None).apply(&changed, &self.signature);
+            let plain = plain.filter(|plain| *plain != changed);
+            let plain = plain.and_then(|plain| self.explained(&plain));
+            plain.or_else(|| self.explained(&changed))
+        })
+    }
+
     /// The program with other values of its usual parameters, if it gives every answer with them. Most programs do not,
     /// and a part of the questions shows that sooner than all of them.
-    fn explained(&self, program: &Program) -> Option<Candidate> {
+    pub(super) fn explained(&self, program: &Program) -> Option<Candidate> {
         let usual = self.usual();
         let step = self.asker.asked.len().div_ceil(SAMPLE).max(1);
         let part = Search {
@@ -161,23 +206,41 @@ impl Run<'_> {
         tried: &mut Vec<Candidate>,
     ) -> Result<Option<Candidate>> {
         let wide = space::is_wide(&self.signature);
-        if let Some(near) = near {
+        let rivals = std::mem::take(&mut self.rivals);
+        let search = self.everything();
+        let mut seen: Vec<Program> = Vec::new();
+        for (index, near) in near.into_iter().chain(rivals).enumerate() {
             let start = canonical_form::general(near.unit.program(), wide);
-            let search = self.everything();
-            if let Some(start) = search.candidate(&start) {
-                let found = search.climb(start);
-                if found.failing.is_empty() {
-                    return Ok(Some(found));
-                }
+            if seen.contains(&start) || self.cpu_limit.is_over() {
+                continue;
+            }
+            seen.push(start.clone());
+            let Some(start) = search.candidate(&start) else {
+                continue;
+            };
+            // The nearest is worth more time than its rivals.
+            let brief = index > 0;
+            let found = Search {
+                brief,
+                ..self.everything()
+            }
+            .climb(start);
+            if found.failing.is_empty() {
+                return Ok(Some(found));
+            }
+            if index == 0 {
                 tried.push(found);
             }
         }
-        if tried.len() > 3 || self.cpu_limit.is_over() {
+        if tried.len() > MOST_TRIED || self.cpu_limit.is_over() {
             tried.sort_by_key(|candidate| candidate.failing.len());
             return Ok(tried.first().cloned());
         }
         let starts = space::starts(self, rows)?;
-        let best = self.climbed(&starts);
+        let found = self.climbed(&starts, !tried.is_empty());
+        let best = found.first().cloned();
+        self.rivals = found;
+        self.rivals.retain(|rival| rival.failing.is_empty());
         if let Some(best) = &best {
             tried.push(best.clone());
         }

@@ -264,6 +264,44 @@ pub(crate) fn merged(program: &Program) -> Program {
     changed
 }
 
+/// The programs in which two parts of a chain are one, with the parameters of one of them: of the first alone where that begins with c, since
+/// what the other would do with c is not known.
+pub(crate) fn alike(program: &Program) -> Vec<Program> {
+    let step = |statement: &Statement| match &statement.operation {
+        Operation::Dot {
+            algorithm, from, ..
+        } => Some((*algorithm, *from)),
+        _ => None,
+    };
+    let mut found = Vec::new();
+    let program = &merged(program);
+    for place in 1..program.statements.len() {
+        let (first, last) = (&program.statements[place - 1], &program.statements[place]);
+        let (Some((of_first, from)), Some((of_last, _))) = (step(first), step(last)) else {
+            continue;
+        };
+        let ways = [(of_last, last.output), (of_first, first.output)];
+        let ways = &ways[usize::from(from == Start::C)..];
+        if of_first.block() != of_last.block() {
+            continue;
+        }
+        for (own, output) in ways {
+            let mut changed = program.clone();
+            for statement in &mut changed.statements[place - 1..=place] {
+                statement.output = *output;
+                if let Operation::Dot { algorithm, .. } = &mut statement.operation {
+                    *algorithm = *own;
+                }
+            }
+            let merged = merged(&changed);
+            if merged.statements.len() < program.statements.len() {
+                found.push(merged);
+            }
+        }
+    }
+    found
+}
+
 fn join(first: &Statement, last: &Statement, index: usize) -> Option<Statement> {
     let (
         Operation::Dot {

@@ -2,7 +2,7 @@
 
 use super::settings::{ALIGNMENTS, ROUNDINGS, Setting};
 use crate::dpa::schema::{Parameter, Value, parameters as p};
-use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program};
+use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Start};
 
 /// Parameters that are changed together, each with its values; every combination is a variant.
 pub(super) type Coupled = Vec<Vec<Setting>>;
@@ -60,6 +60,8 @@ pub(super) fn coupled_parameters(
         true => vec![Setting::none(&p::F2)],
         false => Vec::new(),
     };
+    let beginnings = [Start::Zero, Start::Product].map(Setting::Beginning);
+    let beginnings = beginnings.to_vec();
     vec![
         vec![in_groups.clone(), no_floor.clone()],
         alignment(1..=64),
@@ -69,6 +71,13 @@ pub(super) fn coupled_parameters(
         vec![of(&p::FLUSH_IN), of(&p::FLUSH_OF), of(&p::FLUSH_C)],
         vec![of(&p::FLUSH_IN), of(&p::FLUSH_C), of(&p::FLUSH_RESULT)],
         vec![of(&p::FLUSH_IN), of(&p::FLUSH_C), of(&p::FLUSH_PRODUCTS)],
+        // A zero that is added keeps its sign only if all these say so.
+        vec![
+            beginnings,
+            of(&p::FLUSH_C),
+            of(&p::FLUSH_RESULT),
+            of(&p::ZERO),
+        ],
         vec![f(), of(&p::ROUND_C)],
         vec![f(), of(&p::OPERANDS)],
         vec![

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CpuLimit {
     end: Duration,
+    limit: Duration,
     /// Used where the system does not tell the thread's time.
     begun: Instant,
 }
@@ -15,12 +16,18 @@ impl CpuLimit {
         let begun = Instant::now();
         Self {
             end: computed(begun) + limit,
+            limit,
             begun,
         }
     }
 
     pub(crate) fn is_over(&self) -> bool {
         computed(self.begun) > self.end
+    }
+
+    /// Whether so many parts of a hundred are used.
+    pub(crate) fn is_past(&self, percent: u32) -> bool {
+        computed(self.begun) + self.limit / 100 * (100 - percent) > self.end
     }
 }
 

@@ -14,6 +14,7 @@ use crate::dpa::schema::{ShownBy, Value};
 use crate::dpa::{Operation, Unit};
 use crate::format::Format;
 use crate::reveal::Random;
+use crate::tree::Tree;
 pub(crate) use half::half;
 use large::{huge, special, zeros};
 pub(crate) use leading::leading;
@@ -56,13 +57,27 @@ impl Kind {
     ];
 }
 
-/// Distances and exponents at which candidates differ.
+/// An order in which a sum reads k.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ReadingOrder {
+    /// Each place once.
+    places: Vec<usize>,
+    /// Where the places of each statement or node begin in it.
+    starts: Vec<usize>,
+}
+
+/// Half of the runs of places begin this near the first of a statement or node.
+const FIRST: usize = 4;
+
+/// Distances, exponents and places at which candidates differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Focus {
     /// Numbers of fraction bits.
     pub bits: Vec<i32>,
     /// Floors.
     pub(crate) floors: Vec<i32>,
+    /// The orders in which sums read k, but for k's own.
+    pub(crate) orders: Vec<ReadingOrder>,
 }
 
 impl Focus {
@@ -85,12 +100,35 @@ impl Focus {
                 }
             }
         }
+        let k = unit.signature().k;
+        let statements = unit.program().statements.iter();
+        let read = statements.filter_map(|statement| match &statement.operation {
+            Operation::Dot { over, .. } => Some(over.indices(k)),
+            _ => None,
+        });
+        focus.orders.extend(ReadingOrder::of(read, k));
         focus
+    }
+
+    /// The same with the order of a tree.
+    pub(crate) fn along(self, tree: &Tree, k: usize) -> Self {
+        let nodes = tree.nodes().iter();
+        let products = nodes.map(|node| {
+            let leaves = node.children.iter().copied();
+            leaves.filter(|&leaf| leaf < k).collect()
+        });
+        let orders = ReadingOrder::of(products, k).into_iter().collect();
+        Self { orders, ..self }
     }
 
     pub(crate) fn with(mut self, other: &Self) -> Self {
         self.bits.extend(&other.bits);
         self.floors.extend(&other.floors);
+        for order in &other.orders {
+            if !self.orders.contains(order) {
+                self.orders.push(order.clone());
+            }
+        }
         self
     }
 
@@ -117,9 +155,9 @@ pub(crate) fn make(maker: &Maker, kind: Kind, focus: &Focus, random: &mut Random
         }
         Kind::Cancelled => cancelled(maker, focus, random),
         Kind::Tiny => tiny(maker, focus, random),
-        Kind::Huge => huge(maker, random),
+        Kind::Huge => huge(maker, focus, random),
         Kind::Special => special(maker, focus, random),
-        Kind::Zeros => zeros(maker, random),
+        Kind::Zeros => zeros(maker, focus, random),
     }
 }
 
@@ -134,10 +172,49 @@ fn kept(format: &Format) -> i32 {
     bits.min(FRACTION) as i32
 }
 
-/// Some places of k: a run, scattered ones, or all.
-fn places(maker: &Maker, count: usize, random: &mut Random) -> Vec<usize> {
+impl ReadingOrder {
+    /// The order in which statements or nodes read their places, each place where it is read first; `None` where that is k's own.
+    fn of(parts: impl Iterator<Item = Vec<usize>>, k: usize) -> Option<Self> {
+        let (mut places, mut starts) = (Vec::new(), Vec::new());
+        let mut seen = vec![false; k];
+        for part in parts {
+            let before = places.len();
+            let new = part.into_iter();
+            places.extend(
+                new.filter(|&place| place < k && !std::mem::replace(&mut seen[place], true)),
+            );
+            if places.len() > before {
+                starts.push(before);
+            }
+        }
+        (!places.is_sorted()).then_some(Self { places, starts })
+    }
+}
+
+/// In half of the cases places that a sum reads one after the other, in any order; where a unit reads many in another order than k's,
+/// these hardly meet else. `None` in the other half, and where all read k in its own order.
+fn along(focus: &Focus, count: usize, random: &mut Random) -> Option<Vec<usize>> {
+    if focus.orders.is_empty() || random.below(2) == 0 {
+        return None;
+    }
+    let order = &focus.orders[random.below(focus.orders.len())];
+    // The first statement is often longer than the others.
+    let start = order.starts[random.below(order.starts.len()) * random.below(2)];
+    let rest = &order.places[start..];
+    let most = [FIRST, rest.len()][random.below(2)];
+    let first = random.below(rest.len().saturating_sub(count).min(most) + 1);
+    let mut run: Vec<usize> = rest[first..].iter().copied().take(count).collect();
+    random.shuffle(&mut run);
+    Some(run)
+}
+
+/// Some places of k: a run, scattered ones, or all; or a run in another order.
+fn places(maker: &Maker, focus: &Focus, count: usize, random: &mut Random) -> Vec<usize> {
     let k = maker.signature.k;
     let count = count.min(k);
+    if let Some(run) = along(focus, count, random) {
+        return run;
+    }
     let mut places: Vec<usize> = match random.below(3) {
         0 => {
             let first = random.below(k - count + 1);

@@ -11,6 +11,10 @@ const STARTS: usize = 10;
 /// From so many of a list it climbs on every question before it goes to the next list, in each round.
 const CLIMBS: usize = 3;
 const ROUNDS: usize = 2;
+/// So many programs that give every answer are looked for where the first is odd, or one was refuted before.
+const RIVALS: usize = 3;
+/// No more are looked for once so many parts of a hundred of the computing time are used: units that take long would not be found.
+const RIVALS_UNTIL: u32 = 25;
 /// So many of the programs that it reaches are kept for [`Run::perturbed`].
 const KEPT: usize = 3;
 /// The seed of what it changes.
@@ -19,8 +23,10 @@ const SEED: u64 = 0x9e27_0b5e;
 const PARTS: usize = 20;
 
 impl Run<'_> {
-    /// A program that gives every answer, or the nearest one.
-    pub(super) fn climbed(&self, lists: &[Vec<Program>]) -> Option<Candidate> {
+    /// The programs that give every answer, the simplest first, or the nearest one. The first that is found is enough, unless it is
+    /// odd or several are asked for.
+    pub(super) fn climbed(&self, lists: &[Vec<Program>], several: bool) -> Vec<Candidate> {
+        let mut fits: Vec<Candidate> = Vec::new();
         let mut queues: Vec<Option<std::vec::IntoIter<Candidate>>> =
             lists.iter().map(|_| None).collect();
         // A program that several starts reach is climbed from once.
@@ -31,20 +37,34 @@ impl Run<'_> {
         // The first round is brief: most units need no more.
         for round in 0..ROUNDS {
             for (starts, queue) in lists.iter().zip(&mut queues) {
+                if !fits.is_empty() && self.cpu_limit.is_past(RIVALS_UNTIL) {
+                    break;
+                }
                 let queue = queue.get_or_insert_with(|| self.promising(starts).into_iter());
                 let climbs =
                     queue.filter_map(|start| self.climbed_from(start, round == 0, &mut seen));
                 for candidate in climbs.take(CLIMBS) {
                     let bound = best.as_ref().map_or(usize::MAX, |best| best.failing.len());
                     keep(&mut near, &candidate);
+                    let is_known = |known: &Candidate| known.unit == candidate.unit;
+                    if candidate.failing.is_empty() && !fits.iter().any(is_known) {
+                        fits.push(candidate.clone());
+                    }
                     if candidate.failing.len() < bound {
                         best = Some(candidate);
                     }
-                    let done = best.as_ref().is_some_and(|best| best.failing.is_empty());
-                    if done || self.cpu_limit.is_over() {
-                        return best;
+                    let wanted = match fits.first() {
+                        Some(_) if self.cpu_limit.is_past(RIVALS_UNTIL) => 1,
+                        Some(first) if !several && !self.is_odd(first.unit.program()) => 1,
+                        _ => RIVALS,
+                    };
+                    if fits.len() >= wanted || self.cpu_limit.is_over() {
+                        return self.ranked(fits, best);
                     }
                 }
+            }
+            if !fits.is_empty() {
+                break;
             }
             best = best.map(|best| self.paired(best));
             best = best.map(|best| self.reconsidered(best));
@@ -59,7 +79,16 @@ impl Run<'_> {
                 break;
             }
         }
-        best
+        self.ranked(fits, best)
+    }
+
+    /// The programs that give every answer, the one with the fewest statements and odd parameters first; the nearest where there are none.
+    fn ranked(&self, mut fits: Vec<Candidate>, nearest: Option<Candidate>) -> Vec<Candidate> {
+        fits.sort_by_key(|candidate| self.length(candidate.unit.program()));
+        match fits.is_empty() {
+            true => nearest.into_iter().collect(),
+            false => fits,
+        }
     }
 
     /// The search on the questions about alignment and rounding alone.

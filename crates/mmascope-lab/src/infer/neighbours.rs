@@ -6,8 +6,8 @@ use super::asker::Asker;
 use super::distinguish::Distinguisher;
 use super::run::Run;
 use super::settings::{self, Setting};
-use super::{canonical_form, space};
-use crate::dpa::schema::{Parameter, parameter};
+use super::{canonical_form, space, widths};
+use crate::dpa::schema::{Parameter, parameter, parameters as p};
 use crate::dpa::{Program, Unit};
 use crate::error::Result;
 
@@ -102,7 +102,7 @@ pub(crate) fn study(run: &mut Run<'_>, unit: &Unit, rows: &[space::Row]) -> Resu
     }
 }
 
-/// Settles bits beside those in use with every rounding. False when the model is refuted.
+/// Settles programs that differ in two parameters, one of which hides the other. False when the model is refuted.
 fn settle_pairs(
     run: &mut Run<'_>,
     aids: &mut Aids<'_>,
@@ -110,7 +110,9 @@ fn settle_pairs(
     stands: &mut Stands,
 ) -> Result<bool> {
     let general = canonical_form::general(unit.program(), space::is_wide(&run.signature));
-    for [bits, rounding] in settings::bits_with_roundings(&general) {
+    for [first, second] in settings::nearly_alike(&run.signature, &general) {
+        // `F` alone leaves the bits of c as they are.
+        let products_alone = first.is_of(&p::F);
         // What one of them leaves open is known already.
         let is_open = |setting: &Setting| {
             let is_own = |(name, _, values): &(String, String, Vec<String>)| {
@@ -118,27 +120,71 @@ fn settle_pairs(
             };
             stands.open.iter().any(is_own)
         };
-        if is_open(&bits) || is_open(&rounding) {
+        if !products_alone && (is_open(&first) || is_open(&second)) {
             continue;
         }
-        let Some(once) = bits.apply(&general, &run.signature) else {
+        let Some(once) = first.apply(&general, &run.signature) else {
             continue;
         };
-        let both = rounding.apply(&once, &run.signature);
-        let other = both.filter(|both| *both != once);
-        let Some(other) = other.and_then(|other| Unit::new(run.signature, other).ok()) else {
+        // The bits of products alone are no parameter that was settled before.
+        let both = second.apply(&once, &run.signature);
+        let Some(other) = both.filter(|both| products_alone || *both != once) else {
             continue;
         };
         let value = |setting: &Setting| neighbour(setting.name(), &setting.value());
-        let name = format!("{} {}", value(&bits), value(&rounding));
-        match settle(run, aids, unit, &other, false)? {
-            Verdict::Rejected(place) => stands.rejected.push((name, other, place)),
-            Verdict::Same => {
-                let pair = format!("{}-{}", bits.name(), rounding.name());
-                stands.leave_open(&pair, "as stated", vec![name]);
-            }
-            Verdict::Refuted => return Ok(false),
+        let value = format!("{} {}", value(&first), value(&second));
+        let name = format!("{}-{}", first.name(), second.name());
+        let names = match products_alone {
+            true => [
+                format!("{name} of products"),
+                format!("{value} of products"),
+            ],
+            false => [name, value],
+        };
+        if !settle_one(run, aids, unit, stands, names, other)? {
+            return Ok(false);
         }
+    }
+    for (rounding, other) in widths::rounded_twice(&general, &run.signature) {
+        let value = format!("rounded to {rounding} f32 first");
+        let rounded = ["rounded".to_owned(), value];
+        if !settle_one(run, aids, unit, stands, rounded, other)? {
+            return Ok(false);
+        }
+    }
+    for other in canonical_form::alike(&general) {
+        let in_one = ["chain", "chain in one"].map(str::to_owned);
+        if !settle_one(run, aids, unit, stands, in_one, other)? {
+            return Ok(false);
+        }
+    }
+    let once = canonical_form::without_second_rounding(&general, run.signature.k);
+    let once = once.or_else(|| canonical_form::without_conversion(&general));
+    match once.filter(|once| !widths::rounded_twice(once, &run.signature).is_empty()) {
+        Some(other) => {
+            let once = ["rounded", "rounded once"].map(str::to_owned);
+            settle_one(run, aids, unit, stands, once, other)
+        }
+        None => Ok(true),
+    }
+}
+
+/// Settles one neighbour with the name of what is changed and its value. False when the model is refuted.
+fn settle_one(
+    run: &mut Run<'_>,
+    aids: &mut Aids<'_>,
+    unit: &Unit,
+    stands: &mut Stands,
+    [name, value]: [String; 2],
+    other: Program,
+) -> Result<bool> {
+    let Ok(other) = Unit::new(run.signature, other) else {
+        return Ok(true);
+    };
+    match settle(run, aids, unit, &other, false)? {
+        Verdict::Rejected(place) => stands.rejected.push((value, other, place)),
+        Verdict::Same => stands.leave_open(&name, "as stated", vec![value]),
+        Verdict::Refuted => return Ok(false),
     }
     Ok(true)
 }

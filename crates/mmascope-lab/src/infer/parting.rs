@@ -120,3 +120,37 @@ fn parted_at(
     changed.statements[own + 1].operation = Operation::Add(before, Source::Statement(own));
     Some(changed)
 }
+
+/// The programs in which every so many steps of each chain are a sum of their own. Groups of a step that is rounded twice imitate these.
+pub(super) fn accumulators(program: &Program, k: usize) -> Vec<Program> {
+    let steps = |statement: &Statement| match &statement.operation {
+        Operation::Dot {
+            algorithm, over, ..
+        } => over.indices(k).len().div_ceil(algorithm.block()),
+        _ => 1,
+    };
+    let most = program.statements.iter().map(steps).max().unwrap_or(1);
+    let lengths = (1..=most).filter(|length| most.is_multiple_of(*length));
+    let of_length = |length| {
+        let mut changed = program.clone();
+        // From the last on, so that the places of the others stay as they are.
+        for (place, statement) in program.statements.iter().enumerate().rev() {
+            let Operation::Dot {
+                algorithm, from, ..
+            } = &statement.operation
+            else {
+                continue;
+            };
+            let heads = (length..steps(statement)).step_by(length);
+            for head in heads.rev() {
+                let head = head * algorithm.block();
+                changed = parted_at(&changed, place, head, Source::Statement(place), k)?;
+            }
+            if let Some(before @ Source::Statement(_)) = from.source() {
+                changed = parted_at(&changed, place, 0, before, k)?;
+            }
+        }
+        (changed != *program).then_some(changed)
+    };
+    lengths.filter_map(of_length).collect()
+}

@@ -4,7 +4,10 @@ use super::search::{Candidate, Search};
 use super::settings::first_fused;
 use super::shapes::{self, Place, Step};
 use super::space;
-use crate::dpa::{Operation, Output, Program};
+use crate::dpa::{Operation, Output, Program, Select};
+
+/// The most products of which one is moved; more have too many places.
+const MOST: usize = 16;
 
 impl Search<'_> {
     /// The candidate's step and outputs in another shape, if that fails less often.
@@ -24,6 +27,47 @@ impl Search<'_> {
                 }
                 variant.statements.last_mut()?.output = last;
                 if !variants.contains(&variant) {
+                    variants.push(variant);
+                }
+            }
+        }
+        self.better(best, variants)
+    }
+
+    /// The candidate with products of different steps exchanged, or one of them in another step, if it fails less often. Where
+    /// operands have few exponents masks show a part of the order.
+    pub(super) fn reordered(&self, best: &Candidate) -> Option<Candidate> {
+        let program = best.unit.program();
+        let dots = program.statements.iter().enumerate();
+        let mut dots = dots.filter_map(|(place, statement)| match &statement.operation {
+            Operation::Dot {
+                over, algorithm, ..
+            } => Some((place, over.indices(self.signature.k), algorithm.block())),
+            _ => None,
+        });
+        let (Some((place, order, block)), None) = (dots.next(), dots.next()) else {
+            return None;
+        };
+        if self.usual || self.brief || order.len() > MOST {
+            return None;
+        }
+        let mut variants = Vec::new();
+        for from in 0..order.len() {
+            for to in (0..order.len()).filter(|to| from / block != to / block) {
+                let mut moved = order.clone();
+                let product = moved.remove(from);
+                moved.insert(to, product);
+                let mut swapped = order.clone();
+                swapped.swap(from, to);
+                // Each exchange once.
+                for changed in [moved, swapped]
+                    .into_iter()
+                    .take(1 + usize::from(from < to))
+                {
+                    let mut variant = program.clone();
+                    if let Operation::Dot { over, .. } = &mut variant.statements[place].operation {
+                        *over = Select::List(changed);
+                    }
                     variants.push(variant);
                 }
             }

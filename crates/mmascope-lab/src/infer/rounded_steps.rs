@@ -1,13 +1,16 @@
 //! Proposes chains of rounded sums for a tree of additions: a step sums its products by itself, then adds what was before.
 
-use super::shapes;
+use super::shapes::{self, Writer};
 use crate::dpa::{
-    AddMul, Codes, Dpa, General, Operation, Program, Reading, Select, Signature, Start, Statement,
+    AddMul, Codes, Dpa, General, Operation, Program, Reading, Select, Signature, Source, Start,
+    Statement,
 };
 use crate::tree::Tree;
 
 /// A sum has no more levels: steps have no more products.
 const MOST_LEVELS: usize = 256;
+/// With so many steps a chain among others is seen: a pairwise sum looks like one of two.
+const STEPS: usize = 3;
 
 /// Products that are added to each other, in their order.
 struct Sum {
@@ -65,6 +68,92 @@ pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Option<Program> {
             output: shapes::output(signature, shapes::Step::Rounded),
         }],
     })
+}
+
+/// The program of several such chains that are added to each other and c; `None` where the tree has another form.
+pub(super) fn added(tree: &Tree, signature: &Signature) -> Option<Program> {
+    let k = signature.k;
+    let mut writer = Writer::new(signature, shapes::Step::Rounded);
+    if tree.leaves() != k + 1 {
+        return None;
+    }
+    added_below(tree, tree.root(), k, MOST_LEVELS, &mut writer)?;
+    writer.finish()
+}
+
+/// Writes what a node adds.
+fn added_below(
+    tree: &Tree,
+    node: usize,
+    k: usize,
+    levels: usize,
+    writer: &mut Writer,
+) -> Option<Source> {
+    if node == k {
+        return Some(Source::C);
+    }
+    if let Some((algorithm, order)) = chain(tree, node, k) {
+        return Some(writer.push(Operation::Dot {
+            algorithm: Dpa::General(General::AddMul(algorithm)),
+            operands: Reading::WHOLE,
+            over: Select::List(order),
+            from: Start::Product,
+        }));
+    }
+    let levels = levels.checked_sub(1)?;
+    let &[left, right] = &inner(tree, node)?.children[..] else {
+        return None;
+    };
+    let left = added_below(tree, left, k, levels, writer)?;
+    let right = added_below(tree, right, k, levels, writer)?;
+    Some(writer.push(Operation::Add(left, right)))
+}
+
+/// The products below a node as a chain of equal sums, each added to those before it; `None` where they are added in another way,
+/// or c is among them.
+fn chain(tree: &Tree, node: usize, k: usize) -> Option<(AddMul, Vec<usize>)> {
+    let mut steps: Vec<Sum> = Vec::new();
+    let mut rest = node;
+    loop {
+        let p = steps.last().map(|step| step.order.len());
+        let whole = p.and_then(|p| sum(tree, rest, MOST_LEVELS).filter(|sum| sum.order.len() == p));
+        if let Some(first) = whole {
+            steps.push(first);
+            break;
+        }
+        let &[left, right] = &inner(tree, rest)?.children[..] else {
+            return None;
+        };
+        // The step is what has as many products as the others, or fewer than the rest; of two alike the second.
+        let step = |child: usize| {
+            let own = sum(tree, child, MOST_LEVELS)?;
+            (own.order.len() > 1 && p.is_none_or(|p| own.order.len() == p)).then_some(own)
+        };
+        let (own, before) = match (step(right), step(left)) {
+            (Some(own), Some(other)) if other.order.len() < own.order.len() => (other, right),
+            (Some(own), _) => (own, left),
+            (None, Some(own)) => (own, right),
+            (None, None) => return None,
+        };
+        steps.push(own);
+        rest = before;
+    }
+    let sequential = steps.iter().find_map(|step| step.sequential);
+    let sequential = sequential.unwrap_or(false);
+    let mut alike = steps.iter().filter_map(|step| step.sequential);
+    if steps.len() < STEPS || !alike.all(|own| own == sequential) {
+        return None;
+    }
+    let algorithm = AddMul {
+        sequential,
+        ..AddMul::plain(u32::try_from(steps[0].order.len()).ok()?)
+    };
+    let order: Vec<usize> = steps
+        .into_iter()
+        .rev()
+        .flat_map(|step| step.order)
+        .collect();
+    (!order.contains(&k)).then_some((algorithm, order))
 }
 
 fn inner(tree: &Tree, child: usize) -> Option<&crate::tree::Inner> {

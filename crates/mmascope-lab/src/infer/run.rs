@@ -2,6 +2,7 @@
 
 use super::asker::Asker;
 use super::cpu_limit::CpuLimit;
+use super::distinguish::Distinguisher;
 use super::inputs::{Focus, Kind, Residues, half, make, pair, tall};
 use super::maker::Maker;
 use super::mirrored::{self, Signs};
@@ -32,6 +33,13 @@ const QUESTIONS: [(Kind, usize); 8] = [
     (Kind::Special, 100),
     (Kind::Zeros, 120),
 ];
+/// The number of questions of each kind that [`Run::ask_along`] asks.
+const ALONG: [(Kind, usize); 4] = [
+    (Kind::Core, 160),
+    (Kind::Products, 160),
+    (Kind::Tie, 80),
+    (Kind::Cancelled, 160),
+];
 /// The number of first sums without c for which a c is then asked that nearly cancels them, and of such c for each; with another c each
 /// comes near a power of two.
 const RESIDUES: (usize, usize) = (100, 2);
@@ -48,8 +56,14 @@ const WHOLE_BUDGET: u64 = 8_000;
 const DOUBTED: usize = 256;
 /// A model that is no row of the catalogue is verified with so many times as many fresh inputs.
 const AGAIN: usize = 3;
+/// The fewest fresh inputs of a family.
+const FEWEST: usize = 10;
+/// Inputs of each kind that are tried to tell two programs apart that give every answer.
+const TRIES: usize = 1000;
 /// The most repairs after mismatches on fresh inputs.
 const REPAIRS: usize = 12;
+/// After this repair the search begins anew: what was repaired so often is far from the device.
+const ANEW: usize = 3;
 
 /// An inference that is running.
 pub(super) struct Run<'a> {
@@ -74,6 +88,8 @@ pub(super) struct Run<'a> {
     /// The order that masks show, once they were asked, and the one that changes show.
     pub(super) order: Option<Order>,
     pub(super) order_of_changes: Option<Option<Tree>>,
+    /// Programs that gave every answer when the search ended, the model's own and longer ones perhaps among them.
+    pub(super) rivals: Vec<Candidate>,
 }
 
 /// An outcome, or the finding that the device has to be asked as another one.
@@ -105,6 +121,7 @@ impl<'a> Run<'a> {
             signs,
             order: None,
             order_of_changes: None,
+            rivals: Vec::new(),
         })
     }
 
@@ -169,11 +186,12 @@ impl<'a> Run<'a> {
             let is_row = rows.iter().any(|row| row.unit == found.unit);
             if !is_row {
                 let simplest = self.simplest(found);
-                *found = simplest;
+                // What it leaves out may be there all the same.
+                self.rivals.push(std::mem::replace(found, simplest));
             }
             let unit = found.unit.clone();
             self.trials = 0;
-            if self.verify(&unit, 1)? {
+            if self.stands_beside_rivals(&unit)? && self.verify(&unit, 1)? {
                 progress(self.asker.queries, "neighbours");
                 if let neighbours::Study::Stands(mut study) = neighbours::study(self, &unit, rows)?
                     // A model that nobody has described before may be wrong where few inputs show it.
@@ -187,10 +205,17 @@ impl<'a> Run<'a> {
                 }
             }
             if repair + 1 < REPAIRS {
-                // The new answers decide: another row, or a repaired program.
+                if repair == ANEW {
+                    self.rivals.clear();
+                }
+                // The new answers decide: another row, a rival, a repaired program, or any other.
                 best = self
                     .fitting_row(rows)
-                    .or_else(|| self.everything().candidate(unit.program()));
+                    .or_else(|| self.fitting_rival())
+                    .or_else(|| {
+                        let near = || self.everything().candidate(unit.program());
+                        if repair == ANEW { None } else { near() }
+                    });
             }
         }
         if let Some(noise) = self.noise_beside(best.as_ref())? {
@@ -208,11 +233,32 @@ impl<'a> Run<'a> {
         (count as u64 * part).div_ceil(WHOLE_BUDGET) as usize
     }
 
-    fn first_questions(&mut self) -> Result<()> {
-        let focus = Focus {
+    /// What the first questions are aimed at.
+    fn first_focus(&self) -> Focus {
+        Focus {
             bits: vec![13, 22, 23, 24, 25, 26, 27, 28, 30, 31, 32, 35],
             floors: vec![-126, -133, self.maker.d.normal],
-        };
+            orders: Vec::new(),
+        }
+    }
+
+    /// Asks for more sums where masks show another order than k's: half of them have products that are next to each other in it.
+    pub(super) fn ask_along(&mut self, tree: &Tree) -> Result<()> {
+        let focus = self.first_focus().along(tree, self.signature.k);
+        if focus.orders.is_empty() {
+            return Ok(());
+        }
+        let mut cases = Vec::new();
+        for (kind, count) in ALONG {
+            let count = self.share(count);
+            cases.extend((0..count).map(|_| make(&self.maker, kind, &focus, &mut self.random)));
+        }
+        self.asker.ask(cases)?;
+        Ok(())
+    }
+
+    fn first_questions(&mut self) -> Result<()> {
+        let focus = self.first_focus();
         let mut cases = Vec::new();
         for (kind, count) in QUESTIONS {
             let count = self.share(count);
@@ -324,10 +370,39 @@ impl<'a> Run<'a> {
         })
     }
 
+    /// Whether the unit gives the answers that tell it from other programs that gave every answer so far.
+    fn stands_beside_rivals(&mut self, unit: &Unit) -> Result<bool> {
+        let mut distinguisher = Distinguisher::new(unit);
+        for index in 0..self.rivals.len() {
+            let rival = self.rivals[index].unit.clone();
+            if rival.program() == unit.program()
+                || self.asker.asked.iter().any(|asked| !asked.fits(&rival))
+            {
+                continue;
+            }
+            let case = distinguisher.find(&self.maker, &rival, TRIES, &mut self.random);
+            if let Some(case) = case {
+                let place = self.asker.ask(vec![case])?[0];
+                if !self.asker.asked[place].fits(unit) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The first of the other programs that gives every answer.
+    fn fitting_rival(&self) -> Option<Candidate> {
+        let fits = |rival: &&Candidate| self.asker.asked.iter().all(|own| own.fits(&rival.unit));
+        self.rivals.iter().find(fits).cloned()
+    }
+
     /// Whether the unit and the device agree on fresh inputs of every family and kind; `times` as many as usual.
     fn verify(&mut self, unit: &Unit, times: usize) -> Result<bool> {
-        let left = (self.options.budget.saturating_sub(self.asker.queries) / 16) as usize;
-        let trials = (self.options.trials * times).min(left).max(20);
+        // The first time something is kept for the second.
+        let parts = if times == 1 { 32 } else { 16 };
+        let most = (self.asker.spare() / parts) as usize;
+        let trials = (self.options.trials * times).min(most).max(FEWEST);
         let mut places = self.families(&Family::ALL, trials, Some(unit))?;
         let focus = Focus::of(unit);
         let cases = (0..trials * 2)

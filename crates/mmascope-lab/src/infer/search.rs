@@ -272,7 +272,8 @@ impl Search<'_> {
             }
             let other = || {
                 let shaped = self.reshaped(&best).or_else(|| self.parted(&best));
-                shaped.or_else(|| self.regrouped(&best))
+                let ordered = shaped.or_else(|| self.reordered(&best));
+                ordered.or_else(|| self.regrouped(&best))
             };
             match next.or_else(other) {
                 Some(next) => best = next,

@@ -6,7 +6,9 @@ mod domains;
 mod of_c;
 mod parts;
 
-pub(crate) use domains::{bits_with_roundings, defaults, domains, first_fused, products_only};
+pub(crate) use domains::{
+    defaults, domains, first_fused, nearly_alike, normalised_or_widened, products_only,
+};
 pub(crate) use parts::Part;
 
 use crate::dpa::schema::{Parameter, Roundings, Value, parameter, parameters as p};

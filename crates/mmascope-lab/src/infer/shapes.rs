@@ -72,14 +72,22 @@ pub(crate) fn output(signature: &Signature, step: Step) -> Output {
 }
 
 /// A program being written.
-struct Writer {
+pub(super) struct Writer {
     step: Step,
     output: Output,
     statements: Vec<Statement>,
 }
 
 impl Writer {
-    fn push(&mut self, operation: Operation) -> Source {
+    pub(super) fn new(signature: &Signature, step: Step) -> Self {
+        Self {
+            step,
+            output: output(signature, step),
+            statements: Vec::new(),
+        }
+    }
+
+    pub(super) fn push(&mut self, operation: Operation) -> Source {
         let index = self.statements.len();
         self.statements.push(Statement {
             name: format!("t{index}"),
@@ -98,7 +106,7 @@ impl Writer {
         })
     }
 
-    fn finish(mut self) -> Option<Program> {
+    pub(super) fn finish(mut self) -> Option<Program> {
         self.statements.last_mut()?.name = "d".to_owned();
         Some(Program {
             codes: Codes::Special,
@@ -119,11 +127,7 @@ pub(crate) fn of_tree(
     if leaves != k && leaves != k + 1 {
         return None;
     }
-    let mut writer = Writer {
-        step,
-        output: output(signature, step),
-        statements: Vec::new(),
-    };
+    let mut writer = Writer::new(signature, step);
     let mut values: Vec<Source> = Vec::new();
     for node in tree.nodes() {
         let mut products: Vec<usize> = Vec::new();
@@ -289,11 +293,7 @@ pub(crate) fn chained(
     size: usize,
     place: Place,
 ) -> Option<Program> {
-    let mut writer = Writer {
-        step,
-        output: output(signature, step),
-        statements: Vec::new(),
-    };
+    let mut writer = Writer::new(signature, step);
     let (first, rest) = order.split_at(size.min(order.len()));
     match place {
         Place::First => {
@@ -337,11 +337,7 @@ pub(crate) fn added(
     order: &[usize],
     size: usize,
 ) -> Option<Program> {
-    let mut writer = Writer {
-        step,
-        output: output(signature, step),
-        statements: Vec::new(),
-    };
+    let mut writer = Writer::new(signature, step);
     let mut sum = Source::C;
     for block in order.chunks(size) {
         let own = writer.dot(block, size, step.nothing());
@@ -390,11 +386,7 @@ pub(crate) fn joined(
     place: Place,
     pairwise: bool,
 ) -> Option<Program> {
-    let mut writer = Writer {
-        step,
-        output: output(signature, step),
-        statements: Vec::new(),
-    };
+    let mut writer = Writer::new(signature, step);
     let mut sums = Vec::new();
     for (index, part) in parts.iter().enumerate() {
         let from = match place {

@@ -6,13 +6,16 @@ use super::run::Run;
 use super::search::Candidate;
 use super::settings::{self, Setting};
 use super::shapes::{self, Place, Step};
-use super::{canonical_form, space};
+use super::{canonical_form, parting, space};
 use crate::dpa::{
     Dpa, FtzAddMul, General, Operation, Output, Program, Select, Source, Start, Statement, Terms,
 };
 
-/// With so many odd parameters a simpler program is looked for.
+/// With so many odd parameters a simpler program is looked for: chains in place of one, or sums of another kind.
+const FEW: usize = 2;
 const ODD: usize = 3;
+/// With more statements a program is odd as well.
+const MANY: usize = 8;
 /// So many questions rank the programs, and so many of the best programs are climbed from.
 const SAMPLE: usize = 300;
 const BEST: usize = 3;
@@ -51,6 +54,31 @@ impl Run<'_> {
         reached.find(|other| {
             other.failing.is_empty() && self.odd(other.unit.program()) < self.odd(program)
         })
+    }
+
+    /// Chains of their own without odd parameters, in place of a chain of several, if they give every answer too.
+    pub(super) fn accumulated(&self, best: &Candidate) -> Option<Candidate> {
+        let program = best.unit.program();
+        if self.odd(program) < FEW {
+            return None;
+        }
+        let defaults = settings::defaults(&self.signature, program);
+        let uncommon = defaults.iter().filter(|setting| setting.is_uncommon());
+        let plain = uncommon.fold(program.clone(), |plain, setting| {
+            setting.apply(&plain, &self.signature).unwrap_or(plain)
+        });
+        let ways = parting::accumulators(&plain, self.signature.k);
+        ways.iter().find_map(|program| self.explained(program))
+    }
+
+    /// Whether a program may only imitate the device's.
+    pub(super) fn is_odd(&self, program: &Program) -> bool {
+        self.odd(program) >= FEW || program.statements.len() > MANY
+    }
+
+    /// A measure of how much a program says.
+    pub(super) fn length(&self, program: &Program) -> usize {
+        self.odd(program) + program.statements.len()
     }
 
     /// Counts the parameters of a program that are uncommon and not at their defaults.

@@ -105,6 +105,7 @@ pub(crate) fn starts(run: &mut Run<'_>, rows: &[Row]) -> Result<Vec<Vec<Program>
     for tree in shown.into_iter().chain(&changed) {
         let mut forms = grouped::of_tree(tree, &signature);
         forms.extend(rounded_steps::of_tree(tree, &signature));
+        forms.extend(rounded_steps::added(tree, &signature));
         for step in steps(&signature) {
             for apart in [false, true] {
                 if let Some(program) = shapes::of_tree(tree, &signature, step, apart) {
@@ -300,7 +301,10 @@ fn asked_order(run: &mut Run<'_>) -> Result<Order> {
     run.asker.spend(report.all_measurements);
     // A node that keeps every bit that short formats reach is unresolved, and taken for a step like any other.
     Ok(match report.nature {
-        Nature::Tree => Order::Tree(report.tree),
+        Nature::Tree => {
+            run.ask_along(&report.tree)?;
+            Order::Tree(report.tree)
+        }
         _ => Order::Unknown,
     })
 }

@@ -2,7 +2,9 @@
 
 use super::canonical_form;
 use super::shapes::{Step, output};
-use crate::dpa::{Operation, Program, Signature, Source, Statement};
+use crate::dpa::{
+    Dpa, General, Nan, Operation, Output, Program, Signature, Source, Statement, ZeroSign,
+};
 use crate::format::{BF16, E11M23, F16, F32, F64, Format, Rounding, TF32};
 
 /// The program with wider sums, in every way that there is.
@@ -104,6 +106,52 @@ fn wide_between(program: &Program, signature: &Signature) -> Option<Program> {
         statement.output.rounding = Rounding::Rz;
     }
     Some(changed)
+}
+
+/// The program whose last sum is rounded to f32 first, in either of the usual ways, where results are narrower. None of rounded
+/// products and additions: those would all be rounded to f32.
+pub(crate) fn rounded_twice(program: &Program, signature: &Signature) -> Vec<(Rounding, Program)> {
+    let program = in_steps(program, signature).unwrap_or_else(|| program.clone());
+    let last = program.statements.len().saturating_sub(1);
+    let is_sum = |sum: &&Statement| match &sum.operation {
+        Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. } => {
+            !matches!(algorithm, Dpa::General(General::AddMul(_)))
+        }
+        Operation::Add(..) => true,
+        Operation::Convert(_) | Operation::Negate(_) => false,
+    };
+    let narrow = signature.d.container().bits < 32;
+    let Some(sum) = program.statements.last().filter(is_sum).filter(|_| narrow) else {
+        return Vec::new();
+    };
+    let convert = Statement {
+        name: "d".to_owned(),
+        operation: Operation::Convert(Source::Statement(last)),
+        // A zero of the sum keeps its sign.
+        output: Output {
+            zero: match sum.output.zero {
+                zero @ (ZeroSign::Plus | ZeroSign::Minus) => zero,
+                _ => ZeroSign::Ieee,
+            },
+            ..sum.output
+        },
+    };
+    let first = |rounding| {
+        let mut changed = program.clone();
+        let sum = &mut changed.statements[last];
+        sum.name = format!("t{last}");
+        sum.output = Output {
+            format: F32,
+            rounding,
+            flush: None,
+            // Its word is one of the result's format.
+            nan: Nan::Any,
+            ..sum.output
+        };
+        changed.statements.push(convert.clone());
+        (rounding, changed)
+    };
+    [Rounding::Rz, Rounding::Rne].map(first).to_vec()
 }
 
 /// The same program with f32 in chains whose results are added as narrow as the result is.

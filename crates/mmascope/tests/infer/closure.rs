@@ -295,6 +295,29 @@ fn bits_of_the_sum_are_told_from_those_of_the_alignment() {
     }
 }
 
+/// With 2,000 queries a second rounding was stated as one, and widened operands as normalised products: 1 and 2 of 20,000 outputs
+/// differed.
+#[test]
+fn few_queries_tell_a_second_rounding_and_widened_operands() {
+    let units = units();
+    for name in [
+        "volta:wmma.m16n16k16.f16.f16.f16.f32",
+        "hopper:mma.m16n8k32.f16.e4m3.e5m2.f16",
+    ] {
+        let (_, unit) = units.iter().find(|own| own.0 == name).expect("a row");
+        let mut device = ModelDut::new("a black box", unit.clone());
+        let options = InferenceOptions {
+            budget: 2_000,
+            ..InferenceOptions::default()
+        };
+        let inference = infer(&mut device, None, &options).expect("answers");
+        let Outcome::Model(model) = inference.outcome else {
+            panic!("{name}: {:?}", inference.outcome);
+        };
+        assert_eq!(differences(&model.unit, unit), 0, "{name}");
+    }
+}
+
 /// Devices that subtract products, c or both are inferred as the sums that they are beside signs.
 #[test]
 fn devices_that_subtract_are_found_without_the_catalogue() {

@@ -8,7 +8,7 @@ use crate::infer::maker::{Maker, drawn, fraction, word};
 use crate::reveal::Random;
 
 /// Terms near the top of the result's format.
-pub(super) fn huge(maker: &Maker, random: &mut Random) -> OperandWords {
+pub(super) fn huge(maker: &Maker, focus: &Focus, random: &mut Random) -> OperandWords {
     let mut case = maker.blank();
     let (_, high) = maker.products();
     let mut top = maker.d.top.min(high);
@@ -25,7 +25,7 @@ pub(super) fn huge(maker: &Maker, random: &mut Random) -> OperandWords {
         _ => top + between(-maker.bits - 3, 2, random),
     };
     let count = [1, 1, 2, 2, 3, usize::MAX][random.below(6)];
-    let places = places(maker, count, random);
+    let places = places(maker, focus, count, random);
     let (sign, mixed) = (random.below(2) == 0, random.below(3) == 0);
     for &k in &places {
         let number = drawn(
@@ -55,7 +55,7 @@ pub(super) fn huge(maker: &Maker, random: &mut Random) -> OperandWords {
 pub(super) fn special(maker: &Maker, focus: &Focus, random: &mut Random) -> OperandWords {
     let mut case = match random.below(3) {
         0 => maker.blank(),
-        1 => huge(maker, random),
+        1 => huge(maker, focus, random),
         _ => core(maker, focus, true, random),
     };
     let crate::dpa::Signature { a, b, c, k, .. } = maker.signature;
@@ -97,7 +97,7 @@ pub(super) fn special(maker: &Maker, focus: &Focus, random: &mut Random) -> Oper
 }
 
 /// Sums that are zero, exactly or after rounding, with every sign.
-pub(super) fn zeros(maker: &Maker, random: &mut Random) -> OperandWords {
+pub(super) fn zeros(maker: &Maker, focus: &Focus, random: &mut Random) -> OperandWords {
     let mut case = maker.blank();
     let crate::dpa::Signature { a, b, c, k, .. } = maker.signature;
     let zero =
@@ -141,7 +141,11 @@ pub(super) fn zeros(maker: &Maker, random: &mut Random) -> OperandWords {
         // A c, or a product, by itself: subnormal, or small beside what the zeros are times of.
         4 => {
             let exponent = between(maker.c.lowest, [maker.c.normal, 0][random.below(2)], random);
-            let number = drawn(random.below(2) == 0, exponent, fraction(random));
+            let number = match random.below(6) {
+                // Where bits of it are cut, rounding may make this one normal: it tells flushes of c from those of results.
+                0 => drawn(random.below(2) == 0, maker.c.normal - 1, u64::MAX >> 4),
+                _ => drawn(random.below(2) == 0, exponent, fraction(random)),
+            };
             maker.set_c(&mut case, number);
         }
         5 => {
@@ -152,7 +156,7 @@ pub(super) fn zeros(maker: &Maker, random: &mut Random) -> OperandWords {
         // Exact cancellation.
         2 if k > 1 => {
             let exponent = between(low.max(-20), high.min(10), random);
-            let places = places(maker, 2, random);
+            let places = places(maker, focus, 2, random);
             if let [x, y] = places[..] {
                 maker.power(&mut case, x, false, exponent);
                 maker.power(&mut case, y, true, exponent);
@@ -176,7 +180,17 @@ pub(super) fn zeros(maker: &Maker, random: &mut Random) -> OperandWords {
             // All of them negative: where sums of part of the products are added, each is then -0.
             let places = if kind == 2 { 0..k } else { at..at + 1 };
             for at in places {
-                maker.power(&mut case, at, kind != 0, exponent);
+                // Zeros among them, or what a flush makes zeros: an exact zero after one that rounding made.
+                if kind == 2 && exponent % 2 == 0 && (at as i32 + exponent) % 3 == 0 {
+                    let smallest = Exact::power_of_two(true, maker.a.lowest);
+                    case.a[at] = match exponent % 4 {
+                        0 => zero(&a, true),
+                        _ => word(smallest, &a),
+                    };
+                    case.b[at] = word(Exact::power_of_two(false, 0), &b);
+                } else {
+                    maker.power(&mut case, at, kind != 0, exponent);
+                }
             }
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn leading(maker: &Maker, focus: &Focus, random: &mut Random) -> Opti
         false => (maker.b, maker.a),
     };
     let mut case = maker.blank();
-    let places = places(maker, 3, random);
+    let places = places(maker, focus, 3, random);
     let negative = random.below(2) == 0;
     // Half of them normal, where products of two and more are aligned by their leading bit or by their operands' exponents.
     let of_small = match random.below(2) {

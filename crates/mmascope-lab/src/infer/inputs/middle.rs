@@ -1,6 +1,6 @@
 //! Makes inputs that test alignment and rounding, away from the ends of the formats.
 
-use super::{Focus, between, places, scale};
+use super::{Focus, along, between, places, scale};
 use crate::dpa::OperandWords;
 use crate::exact::Exact;
 use crate::infer::maker::{FRACTION, Maker, drawn, fraction};
@@ -32,7 +32,7 @@ pub(super) fn core(
         _ => between(0, 45, random),
     };
     let count = [1, 2, 2, 3, 3, 4, 5, 8, usize::MAX][random.below(9)];
-    let places = places(maker, count, random);
+    let places = places(maker, focus, count, random);
     let common = distance(random);
     let same = random.below(2) == 0;
     let (sign, signs) = (random.below(2) == 0, random.below(3));
@@ -101,7 +101,7 @@ pub(super) fn tie(maker: &Maker, focus: &Focus, case: &mut OperandWords, random:
             fraction(random)
         },
     );
-    let places = places(maker, 16, random);
+    let places = places(maker, focus, 16, random);
     let mut rest = places.into_iter();
     if random.below(2) == 0 {
         maker.set_c(case, large);
@@ -170,8 +170,15 @@ pub(super) fn cancelled(maker: &Maker, focus: &Focus, random: &mut Random) -> Op
     };
     let (negative, exponent) = (random.below(2) == 0, between(low, high, random));
     let large = drawn(negative, exponent, fraction_a);
-    let first = random.below(k);
-    let other = (first + [1, 1, 2, 4, 1 + random.below(k)][random.below(5)]) % k;
+    let run = along(focus, 3, random).filter(|run| run.len() > 1);
+    let (first, other) = match run.as_deref() {
+        Some([first, other, ..]) => (*first, *other),
+        _ => {
+            let first = random.below(k);
+            let distance = [1, 1, 2, 4, 1 + random.below(k)][random.below(5)];
+            (first, (first + distance) % k)
+        }
+    };
     maker.product(&mut case, first, large, fraction_b, random);
     if other != first {
         let opposite = Exact {
@@ -190,7 +197,10 @@ pub(super) fn cancelled(maker: &Maker, focus: &Focus, random: &mut Random) -> Op
     match random.below(2) {
         0 => maker.set_c(&mut case, small),
         _ => {
-            let place = (other + 1 + random.below(3)) % k;
+            let place = match run.as_deref() {
+                Some([.., last]) => *last,
+                _ => (other + 1 + random.below(3)) % k,
+            };
             if place != first && place != other {
                 let more = fraction(random);
                 maker.product(&mut case, place, small, more, random);

@@ -26,7 +26,7 @@ impl Residues<'_> {
             0 => core(maker, self.focus, false, random),
             1 => cancelled(maker, self.focus, random),
             _ if maker.signature.k == 1 && random.below(2) == 0 => pair(maker, random),
-            _ => few(maker, random),
+            _ => few(maker, self.focus, random),
         };
         case.c = 0;
         case
@@ -108,7 +108,7 @@ impl Residues<'_> {
 }
 
 /// A few products of numbers with few digits, near each other.
-fn few(maker: &Maker, random: &mut Random) -> OperandWords {
+fn few(maker: &Maker, focus: &Focus, random: &mut Random) -> OperandWords {
     let mut case = maker.blank();
     let (low, high) = maker.products();
     let high = high.min(maker.d.top - 4).min(24);
@@ -116,7 +116,7 @@ fn few(maker: &Maker, random: &mut Random) -> OperandWords {
     let anchor = between(low, high, random);
     let count = [1, 1, 2, 3, 8, usize::MAX][random.below(6)];
     let negative = random.below(2) == 0;
-    for k in places(maker, count, random) {
+    for k in places(maker, focus, count, random) {
         let sign = negative ^ (random.below(4) == 0);
         let number = drawn(sign, anchor - between(0, 2, random), fraction(random));
         let other = [0, fraction(random)][random.below(2)];

@@ -51,7 +51,7 @@ pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
         anchor.max(lowest)
     };
     let count = [0, 1, 1, 2, 2, 3, 4, usize::MAX][random.below(8)];
-    let places = places(maker, count, random);
+    let places = places(maker, focus, count, random);
     let spread = [0, 2, 6, 26][random.below(4)];
     for &k in &places {
         let number = drawn(
@@ -136,7 +136,7 @@ fn borrow(maker: &Maker, focus: &Focus, case: &mut OperandWords, random: &mut Ra
             _ => floor - bits + between(-4, 3, random),
         }
     };
-    let places = places(maker, 3, random);
+    let places = places(maker, focus, 3, random);
     let own_c = random.below(2) == 0;
     let mut rest = &places[..];
     if own_c {

@@ -336,34 +336,78 @@ pub(crate) fn products_only(program: &Program) -> Vec<Vec<Setting>> {
     vec![bits.collect(), roundings.to_vec()]
 }
 
-/// Bits beside those in use, each with every rounding: two changes that nearly make up for each other.
-pub(crate) fn bits_with_roundings(program: &Program) -> Vec<[Setting; 2]> {
+/// Numbers of bits beside those in use that are tried of products alone.
+const BESIDE: [i32; 4] = [-1, 1, 3, 6];
+
+/// Changes of two parameters that nearly make up for each other: bits beside those in use with every rounding, and
+/// [`normalised_or_widened`].
+pub(crate) fn nearly_alike(signature: &Signature, program: &Program) -> Vec<[Setting; 2]> {
     let Some(fused) = first_fused(program) else {
         return Vec::new();
     };
-    let beside = |bits: Option<u32>| {
-        bits.into_iter()
-            .flat_map(|bits| [bits.saturating_sub(1), bits + 1])
+    let more = |bits: u32, by: i32| {
+        let bits = bits.checked_add_signed(by);
+        bits.filter(|bits| (1..=MOST_BITS).contains(bits))
     };
-    let near = |bits: Option<u32>| beside(bits).filter(|bits| (1..=MOST_BITS).contains(bits));
+    let beside = |bits: Option<u32>| {
+        let both = |bits| [-1, 1].into_iter().filter_map(move |by| more(bits, by));
+        bits.into_iter().flat_map(both)
+    };
     let of =
         |parameter: &'static Parameter, rounding| Setting::of(parameter, Value::Rounding(rounding));
     let mut found = Vec::new();
     for rounding in ALIGNMENTS {
-        let whole = near(fused.f).map(|f| [Setting::F(Some(f)), Setting::Align(rounding)]);
-        let of_c = near(fused.f_c);
-        let of_c = of_c.map(|f| {
+        let whole = beside(fused.f).map(|f| [Setting::F(Some(f)), Setting::Align(rounding)]);
+        // Of products alone, c being as it is: with few digits they reach the grid beside a large c only. Where c has other
+        // bits and another rounding, the pair above is the same.
+        let apart = fused.f != fused.f_c && fused.align != fused.align_c;
+        let alone = |by: &i32| !apart || by.abs() > 1;
+        let of_products = BESIDE.into_iter().filter(alone);
+        let of_products = of_products.filter_map(|by| more(fused.f?, by));
+        let of_products = of_products.map(|f| {
+            let bits = Setting::number(&p::F, f as i32);
+            [bits, of(&p::ALIGN, rounding)]
+        });
+        let of_c = beside(fused.f_c).map(|f| {
             let bits = Setting::number(&p::FC, f as i32);
             [bits, of(&p::ALIGN_C, rounding)]
         });
-        let of_sum = near(fused.f2);
-        let of_sum = of_sum.map(|f| {
+        let of_sum = beside(fused.f2).map(|f| {
             let bits = Setting::number(&p::F2, f as i32);
             [bits, of(&p::FLOOR, rounding)]
         });
-        found.extend(whole.chain(of_c).chain(of_sum));
+        found.extend(whole.chain(of_products).chain(of_c).chain(of_sum));
     }
+    found.extend(normalised_or_widened(signature, &fused));
     found
+}
+
+/// Operands that are widened first in place of normalised products, and the other way round: both count a subnormal operand by its
+/// leading bit.
+pub(crate) fn normalised_or_widened(signature: &Signature, fused: &Fused) -> Vec<[Setting; 2]> {
+    let Signature { a, b, .. } = signature;
+    let holds = |own: &Format, wide: &Format| own == wide || wider(own).any(|(_, f)| f == *wide);
+    let mut ways: Vec<Value> = Vec::new();
+    for (rounding, format) in wider(a).chain(wider(b)) {
+        let way = Value::Rounded(rounding, format);
+        if holds(a, &format) && holds(b, &format) && !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    let own = |parameter: &Parameter| Dpa::from(*fused).get(parameter.symbol);
+    let normalised = Value::Word("normalised");
+    if own(&p::PRODUCTS) == Some(normalised) {
+        let operands = ways.into_iter().map(|way| Setting::of(&p::OPERANDS, way));
+        let both = operands.map(|operands| [Setting::none(&p::PRODUCTS), operands]);
+        return both.collect();
+    }
+    match own(&p::OPERANDS).filter(|operands| ways.contains(operands)) {
+        Some(_) => {
+            let products = Setting::of(&p::PRODUCTS, normalised);
+            vec![[products, Setting::none(&p::OPERANDS)]]
+        }
+        None => Vec::new(),
+    }
 }
 
 /// The first fused step of a program.
