@@ -207,7 +207,6 @@ impl Run<'_> {
     ) -> Result<Option<Candidate>> {
         let wide = space::is_wide(&self.signature);
         let rivals = std::mem::take(&mut self.rivals);
-        let search = self.everything();
         let mut seen: Vec<Program> = Vec::new();
         for (index, near) in near.into_iter().chain(rivals).enumerate() {
             let start = canonical_form::general(near.unit.program(), wide);
@@ -215,16 +214,15 @@ impl Run<'_> {
                 continue;
             }
             seen.push(start.clone());
+            // The nearest is worth more time than its rivals.
+            let search = Search {
+                brief: index > 0,
+                ..self.everything()
+            };
             let Some(start) = search.candidate(&start) else {
                 continue;
             };
-            // The nearest is worth more time than its rivals.
-            let brief = index > 0;
-            let found = Search {
-                brief,
-                ..self.everything()
-            }
-            .climb(start);
+            let found = search.climb(start);
             if found.failing.is_empty() {
                 return Ok(Some(found));
             }

@@ -156,9 +156,7 @@ impl Run<'_> {
                 let other = setting.apply(program, &self.signature);
                 other.filter(|other| other != program)
             };
-            let plain = uncommon.clone().fold(program.clone(), |program, setting| {
-                without(&program, setting).unwrap_or(program)
-            });
+            let plain = settings::plain(&self.signature, program);
             let each = uncommon.filter_map(|setting| without(program, setting));
             let others = std::iter::once(plain).chain(each);
             for other in others.filter(|other| other != program) {

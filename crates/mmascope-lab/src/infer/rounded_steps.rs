@@ -2,8 +2,7 @@
 
 use super::shapes::{self, Writer};
 use crate::dpa::{
-    AddMul, Codes, Dpa, General, Operation, Program, Reading, Select, Signature, Source, Start,
-    Statement,
+    AddMul, Dpa, General, Operation, Program, Reading, Select, Signature, Source, Start,
 };
 use crate::tree::Tree;
 
@@ -42,32 +41,33 @@ pub(super) fn of_tree(tree: &Tree, signature: &Signature) -> Option<Program> {
     }
     let (last, whole) = steps.split_last()?;
     let p = steps[0].order.len();
-    let sequential = steps.iter().find_map(|step| step.sequential);
-    let sequential = sequential.unwrap_or(false);
     let equal = whole.iter().all(|step| step.order.len() == p) && last.order.len() <= p;
-    let same = steps
-        .iter()
-        .all(|step| step.sequential.is_none_or(|own| own == sequential));
-    if p == 1 || !equal || !same {
+    if p == 1 || !equal {
+        return None;
+    }
+    let mut writer = Writer::new(signature, shapes::Step::Rounded);
+    write(&mut writer, steps, Start::C)?;
+    writer.finish()
+}
+
+/// Writes a chain of these sums; `None` where they are not added in the same way.
+fn write(writer: &mut Writer, steps: Vec<Sum>, from: Start) -> Option<Source> {
+    let p = u32::try_from(steps.first()?.order.len()).ok()?;
+    let mut known = steps.iter().filter_map(|step| step.sequential);
+    let sequential = known.next().unwrap_or(false);
+    if !known.all(|own| own == sequential) {
         return None;
     }
     let algorithm = AddMul {
         sequential,
-        ..AddMul::plain(u32::try_from(p).ok()?)
+        ..AddMul::plain(p)
     };
-    Some(Program {
-        codes: Codes::Special,
-        statements: vec![Statement {
-            name: "d".to_owned(),
-            operation: Operation::Dot {
-                algorithm: Dpa::General(General::AddMul(algorithm)),
-                operands: Reading::WHOLE,
-                over: Select::List(steps.into_iter().flat_map(|step| step.order).collect()),
-                from: Start::C,
-            },
-            output: shapes::output(signature, shapes::Step::Rounded),
-        }],
-    })
+    Some(writer.push(Operation::Dot {
+        algorithm: Dpa::General(General::AddMul(algorithm)),
+        operands: Reading::WHOLE,
+        over: Select::List(steps.into_iter().flat_map(|step| step.order).collect()),
+        from,
+    }))
 }
 
 /// The program of several such chains that are added to each other and c; `None` where the tree has another form.
@@ -92,13 +92,9 @@ fn added_below(
     if node == k {
         return Some(Source::C);
     }
-    if let Some((algorithm, order)) = chain(tree, node, k) {
-        return Some(writer.push(Operation::Dot {
-            algorithm: Dpa::General(General::AddMul(algorithm)),
-            operands: Reading::WHOLE,
-            over: Select::List(order),
-            from: Start::Product,
-        }));
+    let chain = chain(tree, node).filter(|steps| !steps.iter().any(|step| step.order.contains(&k)));
+    if let Some(sum) = chain.and_then(|steps| write(writer, steps, Start::Product)) {
+        return Some(sum);
     }
     let levels = levels.checked_sub(1)?;
     let &[left, right] = &inner(tree, node)?.children[..] else {
@@ -109,9 +105,8 @@ fn added_below(
     Some(writer.push(Operation::Add(left, right)))
 }
 
-/// The products below a node as a chain of equal sums, each added to those before it; `None` where they are added in another way,
-/// or c is among them.
-fn chain(tree: &Tree, node: usize, k: usize) -> Option<(AddMul, Vec<usize>)> {
+/// What is below a node as a chain of equal sums, each added to those before it; `None` where that is added in another way.
+fn chain(tree: &Tree, node: usize) -> Option<Vec<Sum>> {
     let mut steps: Vec<Sum> = Vec::new();
     let mut rest = node;
     loop {
@@ -138,22 +133,8 @@ fn chain(tree: &Tree, node: usize, k: usize) -> Option<(AddMul, Vec<usize>)> {
         steps.push(own);
         rest = before;
     }
-    let sequential = steps.iter().find_map(|step| step.sequential);
-    let sequential = sequential.unwrap_or(false);
-    let mut alike = steps.iter().filter_map(|step| step.sequential);
-    if steps.len() < STEPS || !alike.all(|own| own == sequential) {
-        return None;
-    }
-    let algorithm = AddMul {
-        sequential,
-        ..AddMul::plain(u32::try_from(steps[0].order.len()).ok()?)
-    };
-    let order: Vec<usize> = steps
-        .into_iter()
-        .rev()
-        .flat_map(|step| step.order)
-        .collect();
-    (!order.contains(&k)).then_some((algorithm, order))
+    steps.reverse();
+    (steps.len() >= STEPS).then_some(steps)
 }
 
 fn inner(tree: &Tree, child: usize) -> Option<&crate::tree::Inner> {

@@ -205,17 +205,15 @@ impl<'a> Run<'a> {
                 }
             }
             if repair + 1 < REPAIRS {
+                // The new answers decide: another row, a rival, a repaired program, or any other.
+                best = self.fitting_row(rows);
                 if repair == ANEW {
                     self.rivals.clear();
+                } else {
+                    best = best
+                        .or_else(|| self.fitting_rival())
+                        .or_else(|| self.everything().candidate(unit.program()));
                 }
-                // The new answers decide: another row, a rival, a repaired program, or any other.
-                best = self
-                    .fitting_row(rows)
-                    .or_else(|| self.fitting_rival())
-                    .or_else(|| {
-                        let near = || self.everything().candidate(unit.program());
-                        if repair == ANEW { None } else { near() }
-                    });
             }
         }
         if let Some(noise) = self.noise_beside(best.as_ref())? {

@@ -12,7 +12,7 @@ pub(crate) use domains::{
 pub(crate) use parts::Part;
 
 use crate::dpa::schema::{Parameter, Roundings, Value, parameter, parameters as p};
-use crate::dpa::{GroupExponent, Groups, Start};
+use crate::dpa::{GroupExponent, Groups, Program, Signature, Start};
 use crate::format::{Format, Rounding};
 
 /// A change of a program: one parameter with a value, or several that are changed together.
@@ -85,6 +85,15 @@ pub(crate) const ROUNDINGS: [Rounding; 11] = [
     Rounding::Rnu,
     Rounding::Rnd,
 ];
+
+/// The program with every uncommon parameter at its default.
+pub(crate) fn plain(signature: &Signature, program: &Program) -> Program {
+    let defaults = defaults(signature, program);
+    let uncommon = defaults.iter().filter(|setting| setting.is_uncommon());
+    uncommon.fold(program.clone(), |plain, setting| {
+        setting.apply(&plain, signature).unwrap_or(plain)
+    })
+}
 
 impl Setting {
     /// A parameter with a value.

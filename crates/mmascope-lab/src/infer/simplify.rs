@@ -62,11 +62,7 @@ impl Run<'_> {
         if self.odd(program) < FEW {
             return None;
         }
-        let defaults = settings::defaults(&self.signature, program);
-        let uncommon = defaults.iter().filter(|setting| setting.is_uncommon());
-        let plain = uncommon.fold(program.clone(), |plain, setting| {
-            setting.apply(&plain, &self.signature).unwrap_or(plain)
-        });
+        let plain = settings::plain(&self.signature, program);
         let ways = parting::accumulators(&plain, self.signature.k);
         ways.iter().find_map(|program| self.explained(program))
     }

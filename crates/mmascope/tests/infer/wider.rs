@@ -11,19 +11,18 @@ use crate::outside::odd;
 
 /// The model of a device that no row of the catalogue describes; it gives the device's answers on other inputs too.
 fn found(name: &str, device: &mut dyn Dut) -> Box<Found> {
-    let (model, queries) = found_within(InferenceOptions::default().budget, device);
+    let (model, queries) = found_within(InferenceOptions::default().budget, name, device);
     println!("{name}: {}, {queries} queries", model.program);
     model
 }
 
 /// The same with another budget, and the number of queries.
-fn found_within(budget: u64, device: &mut dyn Dut) -> (Box<Found>, u64) {
+fn found_within(budget: u64, name: &str, device: &mut dyn Dut) -> (Box<Found>, u64) {
     let options = InferenceOptions {
         budget,
         ..InferenceOptions::default()
     };
     let inference = infer(device, None, &options).expect("answers");
-    let name = device.name().to_owned();
     let Outcome::Model(model) = inference.outcome else {
         panic!("{name}: {:?}", inference.outcome);
     };
@@ -97,7 +96,7 @@ fn rounded_sums_of_two_products_in_several_chains_are_found() {
         ; s = add e o -> rne f32 ; d = add s c -> rne f32";
     let formats = "a=e4m3fn b=e5m2 c=f32 d=f32 k=32";
     let mut device = ModelDut::new("a black box", own(formats, program));
-    let (model, _) = found_within(2_000, &mut device);
+    let (model, _) = found_within(2_000, program, &mut device);
     let text = model.program.to_string();
     assert!(
         text.contains("add-mul P=2 over k%4=0,1") && text.contains("add-mul P=2 over k%4=2,3"),
@@ -117,7 +116,7 @@ fn signs_of_flushed_sums_are_found_together() {
     );
     let unit = own("a=bf16 b=bf16 c=f32 d=f32 k=32", &program);
     let mut device = ModelDut::new("a black box", unit);
-    let (_, queries) = found_within(2_000, &mut device);
+    let (_, queries) = found_within(2_000, &program, &mut device);
     assert!(queries <= 2_200, "{queries} queries");
 }
 
