@@ -4,7 +4,7 @@
 mod inputs;
 
 use inputs::{KINDS, Random, operands};
-use mmascope_model::dpa::{Decoded, Modifiers, Operands, Queries, Unit};
+use mmascope_model::dpa::{Decoded, Dpa, Modifiers, Operands, Queries, Signature, Unit};
 use mmascope_model::format::Format;
 use mmascope_model::isa::Catalogue;
 
@@ -46,6 +46,49 @@ fn one_many_and_decoded_queries_are_alike() {
         };
         assert_eq!(unit.dots(&queries).unwrap(), words, "{}", unit.program());
     }
+}
+
+/// A fused sum over listed k takes pairs of operands; of operands that were decoded before it takes their products, where it needs no
+/// more of them. Drawn parameters, some of which do need more.
+#[test]
+fn fused_sums_of_pairs_and_of_products_are_alike() {
+    let signatures = [
+        ("a=f16 b=f16 c=f32 d=f32 k=12", ""),
+        ("a=e4m3 b=e5m2 c=f16 d=f16 k=20", " as f16"),
+        ("a=bf16 b=bf16 c=f32 d=f32 k=7", ""),
+        ("a=f32 b=f32 c=f32 d=f32 k=3", ""),
+        ("a=int8 b=int8 c=f32 d=f32 k=8", ""),
+    ];
+    let fused = Dpa::all().into_iter().find(|it| it.name() == "fused");
+    let fused = fused.expect("a fused sum");
+    let mut random = Random::seeded("fused", 3);
+    let mut compared = 0;
+    for (text, reading) in signatures {
+        let signature: Signature = text.parse().expect("a signature");
+        let mut order: Vec<String> = (0..signature.k).map(|k| k.to_string()).collect();
+        for _ in 0..2 {
+            let over = order.join(",");
+            order.reverse();
+            for _ in 0..400 {
+                let step = inputs::drawn(&fused, &mut random);
+                let d = signature.d.name;
+                let program = format!("{step}{reading} over k={over} -> rne {d}");
+                let program = program.parse().expect("a program");
+                let Ok(unit) = Unit::new(signature, program) else {
+                    continue;
+                };
+                for kind in KINDS {
+                    let case = operands(&signature, kind, &mut random);
+                    let one = unit.dot(&case.operands(), &Modifiers::default()).unwrap();
+                    let decoded = Decoded::new(&signature, &case.operands()).unwrap();
+                    let again = unit.dot_decoded(&decoded, &case.operands());
+                    assert_eq!(again, one, "{signature} {} {case:x?}", unit.program());
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 10_000, "{compared} compared");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::pair::{Pair, Scales};
 use super::product::Product;
+use super::program::Known;
 use super::{Codes, Modifiers, Operands, Scale, Signature, check_operands};
 use crate::error::Result;
 use crate::format::{Format, Unpacked};
@@ -22,8 +23,8 @@ pub struct Decoded {
     pub(super) c: Unpacked,
     /// Whether an operand is ∞ or NaN, which some units read as numbers.
     pub(super) special: bool,
-    /// The pairs as numbers of the first wider format that a unit asked for.
-    wide: OnceLock<(Format, Vec<Pair<'static>>)>,
+    /// The pairs as numbers of the first wider format that a unit asked for, and their products.
+    wide: OnceLock<(Format, Vec<Pair<'static>>, Vec<Product>)>,
 }
 
 impl Decoded {
@@ -35,13 +36,12 @@ impl Decoded {
         let none = Modifiers::default();
         check_operands(signature, operands, &none)?;
         let codes = Codes::Special;
-        let (mut of_pairs, mut of_products) = (Vec::new(), Vec::new());
+        let mut of_pairs = Vec::new();
         pairs(signature, operands, &[], &none, codes, &mut of_pairs);
-        // Wider products have more bits than fused sums take.
-        let are_narrow = signature.a.bits <= 32 && signature.b.bits <= 32;
-        if signature.scale.is_none() && are_narrow {
-            products(signature, operands, &[], &none, codes, &mut of_products);
-        }
+        let of_products = match signature.scale.is_none() && signature.has_products() {
+            true => of_pairs.iter().map(Product::of_pair).collect(),
+            false => Vec::new(),
+        };
         let special = |pair: &Pair| pair.a.is_special() || pair.b.is_special();
         Ok(Self {
             special: of_pairs.iter().any(special),
@@ -53,14 +53,28 @@ impl Decoded {
         })
     }
 
-    /// The pairs as numbers of a wider format, where there are no scales and it is the usual one.
-    pub(super) fn widened(&self, format: Format) -> Option<&[Pair<'static>]> {
+    /// The operands of every k, with their products where there are no scales.
+    pub(super) fn known(&self) -> Known<'_, 'static> {
+        Known {
+            pairs: &self.pairs,
+            products: &self.products,
+        }
+    }
+
+    /// The operands as numbers of a wider format, where there are no scales and it is the usual one.
+    pub(super) fn widened(&self, format: Format) -> Option<Known<'_, 'static>> {
         let make = || {
             let wide = self.pairs.iter().map(|pair| pair.widened(&format));
-            (format, wide.collect())
+            let pairs: Vec<Pair<'_>> = wide.collect();
+            let products = match self.products.is_empty() {
+                true => Vec::new(),
+                false => pairs.iter().map(Product::of_pair).collect(),
+            };
+            (format, pairs, products)
         };
-        let (of, pairs) = self.wide.get_or_init(make);
-        (*of == format && self.scales.is_empty()).then_some(&pairs[..])
+        let (of, pairs, products) = self.wide.get_or_init(make);
+        let known = Known { pairs, products };
+        (*of == format && self.scales.is_empty()).then_some(known)
     }
 
     /// The pairs with the scales of their blocks, where there are scales.

@@ -4,6 +4,7 @@
 mod add_mul;
 mod fused;
 mod rows;
+mod summands;
 mod words;
 
 use super::output::Output;

@@ -4,7 +4,7 @@ use super::decoded::{self, Decoded};
 use super::named::Beginning;
 use super::output::{self, Output, PLUS_ZERO};
 use super::pair::{ONE, Pair, Scales};
-use super::product;
+use super::product::{self, Product};
 use super::{
     Addends, Codes, Dpa, Events, IntDot, Modifiers, Nan, Operands, Queries, Reading, Signature,
     general, ieee,
@@ -64,6 +64,21 @@ pub enum Operation {
         /// The values, at least one; the first one takes the place of c.
         of: Vec<Source>,
     },
+}
+
+/// What is known of the operands of every k.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'t, 's> {
+    pub(super) pairs: &'t [Pair<'s>],
+    /// Their exact products; none where they are not known, or have scales.
+    pub(super) products: &'t [Product],
+}
+
+impl<'t, 's> Known<'t, 's> {
+    fn of_pairs(pairs: &'t [Pair<'s>]) -> Self {
+        let products = &[];
+        Self { pairs, products }
+    }
 }
 
 /// A value that a statement reads.
@@ -136,6 +151,15 @@ impl Select {
         let mut indices = Vec::new();
         self.each(k, |index| indices.push(index));
         indices
+    }
+
+    /// Whether it is every k, ascending.
+    fn is_all(&self, k: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Residues { .. } => false,
+            Self::List(list) => list.iter().copied().eq(0..k),
+        }
     }
 
     /// Every k in order.
@@ -279,7 +303,7 @@ impl Program {
             }),
             None => {
                 decoded::pairs(signature, operands, scales, modifiers, codes, pairs);
-                self.sum(pairs, c, &|_| None, events)
+                self.sum(Known::of_pairs(pairs), c, &|_| None, events)
             }
         };
         match self.output().nan {
@@ -359,29 +383,25 @@ impl Program {
         if operands.special && self.codes != Codes::Special || c_differs || passes_nan {
             return None;
         }
-        if !operands.products.is_empty()
-            && let Some((algorithm, output)) = self.sum_of_products(false)
-        {
-            return Some(algorithm.sum(&operands.products, operands.c, output));
-        }
         let events = &mut Events::default();
         Some(match operands.scaled() {
-            Some(pairs) => self.sum(&pairs, operands.c, &|_| None, events),
+            Some(pairs) => self.sum(Known::of_pairs(&pairs), operands.c, &|_| None, events),
             None => {
                 let wide = |format| operands.widened(format);
-                self.sum(&operands.pairs, operands.c, &wide, events)
+                self.sum(operands.known(), operands.c, &wide, events)
             }
         })
     }
 
-    /// `wide` has the pairs in a wider format, if they are known.
+    /// `wide` has the operands in a wider format, if they are known.
     fn sum<'s>(
         &self,
-        pairs: &[Pair<'s>],
+        whole: Known<'_, 's>,
         c: Unpacked,
-        wide: &dyn Fn(Format) -> Option<&'s [Pair<'s>]>,
+        wide: &dyn Fn(Format) -> Option<Known<'s, 's>>,
         events: &mut Events,
     ) -> u64 {
+        let pairs = whole.pairs;
         let (mut few, mut many) = ([PLUS_ZERO; FEW], Vec::new());
         let values = match few.get_mut(..self.statements.len()) {
             Some(few) => few,
@@ -422,24 +442,40 @@ impl Program {
                         None => Beginning::Product,
                         Some(source) => Beginning::Value(read(source)),
                     };
-                    if *over == Select::All && *operands == Reading::WHOLE {
-                        algorithm.run(pairs, start, output, events)
-                    } else {
-                        chosen.clear();
-                        chosen.reserve(pairs.len());
-                        match operands.widened.map(|format| (format, wide(format))) {
-                            _ if !operands.is_whole() => over.each(pairs.len(), |k| {
-                                chosen.push(operands.pair(&pairs[k]));
-                            }),
-                            None => over.each(pairs.len(), |k| chosen.push(pairs[k])),
-                            Some((_, Some(wide))) => {
-                                over.each(wide.len(), |k| chosen.push(wide[k]));
+                    // What is known of the operands as they are read.
+                    let known = match operands.widened {
+                        _ if !operands.is_whole() => None,
+                        None => Some(whole),
+                        Some(format) => wide(format),
+                    };
+                    let is_all = over.is_all(pairs.len());
+                    match (known, start) {
+                        (Some(known), Beginning::Value(start))
+                            if !known.products.is_empty() && algorithm.sums_products(false) =>
+                        {
+                            let products = known.products;
+                            match is_all {
+                                true => algorithm.sum(products, start, output),
+                                false => product::with_list(|list| {
+                                    over.each(products.len(), |k| list.push(products[k]));
+                                    algorithm.sum(list, start, output)
+                                }),
                             }
-                            Some((format, None)) => over.each(pairs.len(), |k| {
-                                chosen.push(pairs[k].widened(&format));
-                            }),
                         }
-                        algorithm.run(&chosen, start, output, events)
+                        (Some(known), start) if is_all => {
+                            algorithm.run(known.pairs, start, output, events)
+                        }
+                        (known, start) => {
+                            chosen.clear();
+                            chosen.reserve(pairs.len());
+                            over.each(pairs.len(), |k| {
+                                chosen.push(match known {
+                                    Some(known) => known.pairs[k],
+                                    None => operands.pair(&pairs[k]),
+                                });
+                            });
+                            algorithm.run(&chosen, start, output, events)
+                        }
                     }
                 }
                 Operation::Add(left, right) => ieee::add(&read(*left), &read(*right), output),

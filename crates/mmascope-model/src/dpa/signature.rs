@@ -30,6 +30,11 @@ pub struct Scale {
 }
 
 impl Signature {
+    /// Whether products of its operands are short enough to be kept as such; wider ones have more bits than fused sums take.
+    pub(super) fn has_products(&self) -> bool {
+        self.a.bits <= 32 && self.b.bits <= 32
+    }
+
     /// How many scales each operand has for one dot product.
     #[must_use]
     pub fn scales(&self) -> usize {

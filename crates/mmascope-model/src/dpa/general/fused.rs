@@ -2,13 +2,15 @@
 
 use std::cell::Cell;
 
+use super::summands::{Summands, Surveyed, exact_total};
 use super::{Fused, GroupExponent, Groups, Invalid, Sticky, Terms, finished};
 use crate::dpa::named::{floor_to, truncated_block};
 use crate::dpa::output::{Output, PLUS_ZERO};
 use crate::dpa::pair::{Pair, Term, special_product};
 use crate::dpa::product::{self, Product, common_zero, zero_of};
+use crate::dpa::survey::Survey;
 use crate::dpa::{Special, ieee, special_value};
-use crate::exact::{Exact, Rounding, Sum};
+use crate::exact::{Exact, Rounding};
 use crate::format::{Class, Overflow, Unpacked};
 
 /// What a sum is made of, while it is made.
@@ -81,13 +83,7 @@ impl Fused {
     }
 
     /// A block of exact products with F bits where it is truncated.
-    pub(super) fn truncated_sum(
-        &self,
-        products: &[Product],
-        c: &Unpacked,
-        f: u32,
-        output: &Output,
-    ) -> u64 {
+    fn truncated_sum(&self, products: &[Product], c: &Unpacked, f: u32, output: &Output) -> u64 {
         let has_term = |product: &Product| product.special.is_some() || product.zero().is_none();
         if self.e0.is_none() && c.class == Class::Zero && !products.iter().any(has_term) {
             let zeros = common_zero(products.iter().map(Product::zero).chain([zero_of(c)]));
@@ -97,6 +93,7 @@ impl Fused {
         truncated_block(products, c, f, e0, self.align, output)
     }
 
+    /// The sum of a block of pairs and c.
     fn sum(
         &self,
         pairs: &[Pair],
@@ -106,9 +103,7 @@ impl Fused {
         scratch: &mut Scratch,
     ) -> u64 {
         let Scratch { terms, sums } = scratch;
-        // Exact sums in an exact sum are one: a group's own would have to fit 128 bits.
-        let one = self.f.is_none() && self.join.is_none();
-        let groups = self.groups.filter(|groups| !one || groups.f.is_some());
+        let groups = self.own_groups();
         terms.clear();
         sums.clear();
         let mut found = Found::default();
@@ -148,6 +143,93 @@ impl Fused {
             };
             groups.sums(terms, places, sums);
         }
+        self.join(sums);
+        self.total(&sums[..], c, zeros, output)
+    }
+
+    /// The sum of a block of products and c, where it takes nothing else of its pairs.
+    pub(super) fn sum_of_products(
+        &self,
+        products: &[Product],
+        c: &Unpacked,
+        output: &Output,
+    ) -> u64 {
+        if let Some(f) = self.truncated_f() {
+            return self.truncated_sum(products, c, f, output);
+        }
+        let survey = Survey::of(products.iter());
+        if survey.has_special || c.is_special() || self.product_limit.is_some() {
+            let mut found = Found::default();
+            found.add(special_value(c));
+            for product in products {
+                found.add(product.special.or_else(|| self.beyond(product)));
+            }
+            if let Some(special) = self.special_of(found) {
+                return output.special(special);
+            }
+        }
+        let is_zero = |product: &Product| product.zero() == Some(c.negative);
+        let are_zeros = c.class == Class::Zero && products.iter().all(is_zero);
+        let zeros = are_zeros.then_some(c.negative);
+        if self.own_groups().is_none() && self.join.is_none() && !self.normalised {
+            return self.total(&Surveyed { products, survey }, c, zeros, output);
+        }
+        let mut scratch = SCRATCH.take();
+        let Scratch { terms, sums } = &mut scratch;
+        terms.clear();
+        sums.clear();
+        let term = |product: &Product| {
+            let value = product.exact();
+            let top = value.top()?;
+            let exponent = match self.normalised {
+                true => top,
+                false => product.exponent,
+            };
+            Some(Term { value, exponent })
+        };
+        match self.own_groups() {
+            Some(groups) => {
+                terms.extend(products.iter().map(term));
+                groups.sums(terms, terms.len().max(self.l as usize), sums);
+            }
+            None => sums.extend(products.iter().filter_map(term)),
+        }
+        self.join(sums);
+        let result = self.total(&sums[..], c, zeros, output);
+        SCRATCH.set(scratch);
+        result
+    }
+
+    /// ∞, where a product is too large.
+    fn beyond(&self, product: &Product) -> Option<Special> {
+        let top = product.exact().top()?;
+        let negative = product.negative;
+        (top >= self.product_limit?).then_some(Special::Infinite { negative })
+    }
+
+    /// Whether it takes nothing of a pair but its exact product. (A fused multiply-add does too, but of formats whose products are too
+    /// long to be kept.)
+    pub(super) fn takes_products_only(&self) -> bool {
+        let of_c = Terms {
+            flush_c: self.terms.flush_c,
+            round_c: self.terms.round_c,
+            ..Terms::default()
+        };
+        let by_scales = |groups: Groups| groups.exponent == GroupExponent::Scales;
+        self.terms == of_c
+            && self.specials.zero_times_infinity == Invalid::Nan
+            && !self.groups.is_some_and(by_scales)
+            && !self.is_fused_multiply_add()
+    }
+
+    /// The groups that change something: exact sums in an exact sum are one, and a group's own would have to fit 128 bits.
+    fn own_groups(&self) -> Option<Groups> {
+        let one = self.f.is_none() && self.join.is_none();
+        self.groups.filter(|groups| !one || groups.f.is_some())
+    }
+
+    /// Joins products or groups, where that is asked for.
+    fn join(&self, sums: &mut Vec<Term>) {
         if let Some((f, align)) = self.join
             && let Some(exponent) = sums.iter().map(|sum| sum.exponent).max()
         {
@@ -159,16 +241,22 @@ impl Fused {
                 value: Exact::of_multiple(total, grid),
             });
         }
+    }
+
+    /// The sum with c, aligned where it is not exact.
+    fn total<S: Summands + ?Sized>(
+        &self,
+        sums: &S,
+        c: &Unpacked,
+        zeros: Option<bool>,
+        output: &Output,
+    ) -> u64 {
         let c = Term::of_value(c);
         let (Some(f), Some(f_c)) = (self.f, self.f_c) else {
-            return self.finish(
-                exact_total(sums.iter().chain(&c).map(|term| &term.value)),
-                zeros,
-                output,
-            );
+            return self.finish(sums.exact(c.as_ref()), zeros, output);
         };
         let of_c = c.iter().filter(|_| !self.c_outside_alignment);
-        let exponents = sums.iter().chain(of_c).map(|sum| sum.exponent);
+        let exponents = of_c.map(|c| c.exponent).chain(sums.largest());
         let Some(largest) = exponents.chain(self.e0).max() else {
             return match &c {
                 Some(c) => self.finish(c.value, zeros, output),
@@ -182,9 +270,8 @@ impl Fused {
         let c = c.filter(is_near);
         let (grid, c_grid) = (largest - f as i32, largest - f_c as i32);
         let lost = self.sticky != Sticky::None
-            && (sums.iter().any(|sum| sum.value.has_bits_below(grid))
-                || c.iter().any(|c| c.value.has_bits_below(c_grid)));
-        let total: i128 = sums.iter().map(|sum| sum.align(grid, self.align)).sum();
+            && (sums.have_bits_below(grid) || c.iter().any(|c| c.value.has_bits_below(c_grid)));
+        let total: i128 = sums.aligned(largest, f, self.align);
         if let Some(c) = c
             .as_ref()
             .filter(|c| self.c_outside_alignment && c.exponent > largest)
@@ -243,7 +330,7 @@ impl Fused {
     }
 
     /// F, where it is nothing but T-FDPA of powers of two as scales, which has a shorter way.
-    pub(super) fn truncated_f(&self) -> Option<u32> {
+    fn truncated_f(&self) -> Option<u32> {
         self.f.filter(|_| self.is_truncated())
     }
 
@@ -386,13 +473,6 @@ fn exact_product(pair: &Pair) -> Option<Term> {
         term.value.magnitude *= u128::from(scale.significand);
     }
     (term.value.magnitude != 0).then_some(term)
-}
-
-/// The exact sum.
-fn exact_total<'a>(values: impl IntoIterator<Item = &'a Exact>) -> Exact {
-    let mut sum = Sum::default();
-    values.into_iter().for_each(|value| sum.add(value));
-    sum.exact()
 }
 
 impl Groups {

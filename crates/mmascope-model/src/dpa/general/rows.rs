@@ -6,7 +6,7 @@ use super::words::{becomes, block, flushes, narrows};
 use super::{AddMul, Fused, General, GroupExponent, Groups, divides, groups_fit};
 use crate::dpa::describe::rounded;
 use crate::dpa::named::Step;
-use crate::dpa::output::{Output, PLUS_ZERO};
+use crate::dpa::output::Output;
 use crate::dpa::pair::Pair;
 use crate::dpa::product::Product;
 use crate::dpa::schema::parameters as p;
@@ -319,12 +319,11 @@ impl Step for Fused {
     }
 
     fn sums_products(&self, has_scales: bool) -> bool {
-        !has_scales && self.truncated_f().is_some()
+        !has_scales && self.takes_products_only()
     }
 
     fn sum(&self, products: &[Product], c: &Unpacked, output: &Output) -> u64 {
-        let f = self.truncated_f();
-        f.map_or(PLUS_ZERO, |f| self.truncated_sum(products, c, f, output))
+        self.sum_of_products(products, c, output)
     }
 
     fn run(&self, pairs: &[Pair], c: &Unpacked, output: &Output) -> u64 {
