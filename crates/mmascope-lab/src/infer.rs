@@ -32,6 +32,7 @@ mod maker;
 mod mirrored;
 mod multistart;
 mod neighbours;
+mod order;
 mod pairs;
 mod parting;
 mod perturbing;

@@ -1,6 +1,7 @@
 //! Lists the neighbours of a program: every value of every parameter (of all steps or of some), other places of c,
 //! other orders.
 
+use super::neighbours::AS_STATED;
 use super::settings::{Part, Setting, domains};
 use super::shapes::{self, Place, Step};
 use super::{canonical_form, space};
@@ -212,7 +213,7 @@ fn placements(signature: &Signature, program: &Program, wide: bool) -> Vec<Value
         program
     };
     let mut places = vec![("fused".to_owned(), None)];
-    let mut orders = vec![("as stated".to_owned(), None)];
+    let mut orders = vec![(AS_STATED.to_owned(), None)];
     if let Dpa::General(General::Fused(fused)) = algorithm {
         let (step, size) = (Step::Fused(*fused), algorithm.block());
         for place in [

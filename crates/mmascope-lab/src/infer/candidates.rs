@@ -2,9 +2,9 @@
 //! simplest.
 
 use super::run::Run;
-use super::search::{Candidate, Search};
+use super::search::{Candidate, Effort, Search};
 use super::settings::{Part, Setting};
-use super::{canonical_form, pairs, settings, simplify, space};
+use super::{canonical_form, order, pairs, settings, simplify, space};
 use crate::dpa::schema::parameters as p;
 use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
@@ -186,7 +186,7 @@ impl Run<'_> {
             signature: self.signature,
             cpu_limit: self.cpu_limit,
             usual: false,
-            brief: false,
+            effort: Effort::Whole,
         }
     }
 
@@ -215,8 +215,12 @@ impl Run<'_> {
             }
             seen.push(start.clone());
             // The nearest is worth more time than its rivals.
+            let effort = match index {
+                0 => Effort::Whole,
+                _ => Effort::Brief,
+            };
             let search = Search {
-                brief: index > 0,
+                effort,
                 ..self.everything()
             };
             let Some(start) = search.candidate(&start) else {
@@ -234,8 +238,15 @@ impl Run<'_> {
             tried.sort_by_key(|candidate| candidate.failing.len());
             return Ok(tried.first().cloned());
         }
+        let several = !tried.is_empty();
+        if tried.is_empty() && !wide && order::is_dear(self) {
+            let starts = space::in_order_of_k(&self.signature, rows);
+            if let Some(found) = self.climbed_briefly(&starts) {
+                return Ok(Some(found));
+            }
+        }
         let starts = space::starts(self, rows)?;
-        let found = self.climbed(&starts, !tried.is_empty());
+        let found = self.climbed(&starts, several);
         let best = found.first().cloned();
         self.rivals = found;
         self.rivals.retain(|rival| rival.failing.is_empty());

@@ -21,6 +21,10 @@ const AIMED: [Kind; 5] = [
 ];
 /// Kinds that are much the same for all units.
 const COMMON: [Kind; 3] = [Kind::Huge, Kind::Special, Kind::Zeros];
+/// The kind that is aimed at limits of products, where they differ.
+const AT_LIMIT: [Kind; 1] = [Kind::Huge];
+/// Its seed.
+const LIMIT_SEED: u64 = 0x1131_7001;
 /// Families that are the same for all units, and how many times fewer of their inputs are tried than of the kinds.
 const FAMILIES: [(Family, usize); 4] = [
     (Family::Close, 8),
@@ -155,11 +159,23 @@ impl<'a> Distinguisher<'a> {
         let tall = (self.tall).get_or_insert_with(|| apart(Content::Tall, TALL_SEED));
         let leading = (self.leading).get_or_insert_with(|| apart(Content::Leading, LEADING_SEED));
         let half = (self.half).get_or_insert_with(|| apart(Content::Half, HALF_SEED));
-        // The floors of both matter, so that no other unit can use these sums.
+        // The floors and limits of both matter, so that no other unit can use these sums.
         let [own, others] = [unit, other].map(Focus::of);
+        let both = own.clone().with(&others).distinct();
+        let count = |unit: &Unit| unit.program().statements.len();
+        // Where one says in several statements what the other says in one, each number counts once.
+        let [own, others] = match count(unit) == count(other) {
+            true => [own, others],
+            false => [own, others].map(Focus::distinct),
+        };
         let mut at_floor = (own.floors != others.floors).then(|| Pool {
-            focus: own.with(&others).distinct(),
+            focus: both.clone(),
             ..apart(Content::AtFloor, HALF_SEED)
+        });
+        let mut at_limit = (own.limits != others.limits).then(|| Pool {
+            kinds: &AT_LIMIT,
+            focus: both,
+            ..apart(Content::Nothing, LIMIT_SEED)
         });
         let aimed = self.aimed.last_mut()?;
         (0..tries.div_ceil(PORTION)).find_map(|portion| {
@@ -174,6 +190,7 @@ impl<'a> Distinguisher<'a> {
             pools
                 .into_iter()
                 .chain(at_floor.as_mut())
+                .chain(at_limit.as_mut())
                 .find_map(|pool| pool.differing(maker, unit, other, portion))
         })
     }

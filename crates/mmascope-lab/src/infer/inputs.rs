@@ -76,6 +76,8 @@ pub(crate) struct Focus {
     pub bits: Vec<i32>,
     /// Floors.
     pub(crate) floors: Vec<i32>,
+    /// Powers of two from which on products are infinite.
+    pub(crate) limits: Vec<i32>,
     /// The orders in which sums read k, but for k's own.
     pub(crate) orders: Vec<ReadingOrder>,
 }
@@ -96,6 +98,7 @@ impl Focus {
                         focus.bits.push(bits);
                     }
                     (ShownBy::Floor, Value::Number(floor)) => focus.floors.push(floor),
+                    (ShownBy::Range, Value::Number(limit)) => focus.limits.push(limit),
                     _ => {}
                 }
             }
@@ -124,6 +127,7 @@ impl Focus {
     pub(crate) fn with(mut self, other: &Self) -> Self {
         self.bits.extend(&other.bits);
         self.floors.extend(&other.floors);
+        self.limits.extend(&other.limits);
         for order in &other.orders {
             if !self.orders.contains(order) {
                 self.orders.push(order.clone());
@@ -134,7 +138,7 @@ impl Focus {
 
     /// Each of them once.
     pub(crate) fn distinct(mut self) -> Self {
-        for numbers in [&mut self.bits, &mut self.floors] {
+        for numbers in [&mut self.bits, &mut self.floors, &mut self.limits] {
             numbers.sort_unstable();
             numbers.dedup();
         }

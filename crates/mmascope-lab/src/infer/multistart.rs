@@ -1,7 +1,7 @@
 //! Searches from many starting programs, the most promising of every list first, and then again from the best result.
 
 use super::run::Run;
-use super::search::{Candidate, Search};
+use super::search::{Candidate, Effort, Search};
 use super::settings::{self, Setting};
 use crate::dpa::Program;
 use crate::reveal::Random;
@@ -10,11 +10,13 @@ use crate::reveal::Random;
 const STARTS: usize = 10;
 /// From so many of a list it climbs on every question before it goes to the next list, in each round.
 const CLIMBS: usize = 3;
-const ROUNDS: usize = 2;
+const ROUNDS: [Effort; 2] = [Effort::Brief, Effort::Whole];
 /// So many programs that give every answer are looked for where the first is odd, or one was refuted before.
 const RIVALS: usize = 3;
 /// No more are looked for once so many parts of a hundred of the computing time are used: units that take long would not be found.
 const RIVALS_UNTIL: u32 = 25;
+/// A start that usual parameters leave with more failures than one question in so many is hardly of the right shape.
+const FEW: usize = 20;
 /// So many of the programs that it reaches are kept for [`Run::perturbed`].
 const KEPT: usize = 3;
 /// The seed of what it changes.
@@ -35,14 +37,13 @@ impl Run<'_> {
         let mut near: Vec<Candidate> = Vec::new();
         let mut random = Random::new(self.options.seed ^ SEED);
         // The first round is brief: most units need no more.
-        for round in 0..ROUNDS {
+        for effort in ROUNDS {
             for (starts, queue) in lists.iter().zip(&mut queues) {
                 if !fits.is_empty() && self.cpu_limit.is_past(RIVALS_UNTIL) {
                     break;
                 }
                 let queue = queue.get_or_insert_with(|| self.promising(starts).into_iter());
-                let climbs =
-                    queue.filter_map(|start| self.climbed_from(start, round == 0, &mut seen));
+                let climbs = queue.filter_map(|start| self.climbed_from(start, effort, &mut seen));
                 for candidate in climbs.take(CLIMBS) {
                     let bound = best.as_ref().map_or(usize::MAX, |best| best.failing.len());
                     keep(&mut near, &candidate);
@@ -82,6 +83,35 @@ impl Run<'_> {
         self.ranked(fits, best)
     }
 
+    /// The first program that gives every answer, if it is reached without what takes long and is not odd.
+    pub(super) fn climbed_briefly(&self, lists: &[Vec<Program>]) -> Option<Candidate> {
+        let brief = Effort::Brief;
+        let core = Search {
+            usual: true,
+            effort: brief,
+            ..self.core()
+        };
+        let mut seen: Vec<Program> = Vec::new();
+        for starts in lists {
+            for start in self.promising(starts).into_iter().take(CLIMBS) {
+                // What takes longer is found in the order that masks show.
+                if self.cpu_limit.is_past(RIVALS_UNTIL) {
+                    return None;
+                }
+                let begun = core.climb(start);
+                if begun.failing.len() * FEW > core.scope.len() {
+                    continue;
+                }
+                let climbed = self.climbed_from(begun, brief, &mut seen);
+                let fits = climbed.filter(|climbed| climbed.failing.is_empty());
+                if let Some(found) = fits.filter(|it| !self.is_odd(it.unit.program())) {
+                    return Some(found);
+                }
+            }
+        }
+        None
+    }
+
     /// The programs that give every answer, the one with the fewest statements and odd parameters first; the nearest where there are none.
     fn ranked(&self, mut fits: Vec<Candidate>, nearest: Option<Candidate>) -> Vec<Candidate> {
         fits.sort_by_key(|candidate| self.length(candidate.unit.program()));
@@ -101,7 +131,10 @@ impl Run<'_> {
 
     /// The most promising starts, with their alignment and rounding.
     fn promising(&self, starts: &[Program]) -> Vec<Candidate> {
-        let core = self.core();
+        let core = Search {
+            effort: Effort::Ranking,
+            ..self.core()
+        };
         let in_time = starts.iter().take_while(|_| !self.cpu_limit.is_over());
         let rough = in_time.filter_map(|start| core.rough(start));
         let mut rough: Vec<Candidate> = rough.collect();
@@ -119,7 +152,7 @@ impl Run<'_> {
     fn climbed_from(
         &self,
         start: Candidate,
-        brief: bool,
+        effort: Effort,
         seen: &mut Vec<Program>,
     ) -> Option<Candidate> {
         let program = start.unit.program().clone();
@@ -127,7 +160,7 @@ impl Run<'_> {
             return None;
         }
         let core = Search {
-            brief,
+            effort,
             ..self.core()
         };
         let core = core.climb(start);
@@ -135,7 +168,7 @@ impl Run<'_> {
         let is_known = *reached != program && seen.contains(reached);
         seen.extend([program, reached.clone()]);
         let all = Search {
-            brief,
+            effort,
             ..self.everything()
         };
         let candidate = all.candidate(reached).filter(|_| !is_known)?;

@@ -11,6 +11,9 @@ use crate::dpa::schema::{Parameter, parameter, parameters as p};
 use crate::dpa::{Program, Unit};
 use crate::error::Result;
 
+/// What stands for values that have no words of their own.
+pub(super) const AS_STATED: &str = "as stated";
+
 /// Inputs of each kind that are tried to tell two units apart.
 const TRIES: usize = 4000;
 
@@ -114,12 +117,7 @@ fn settle_pairs(
         // `F` alone leaves the bits of c as they are.
         let products_alone = first.is_of(&p::F);
         // What one of them leaves open is known already.
-        let is_open = |setting: &Setting| {
-            let is_own = |(name, _, values): &(String, String, Vec<String>)| {
-                name == setting.name() && values.contains(&setting.value())
-            };
-            stands.open.iter().any(is_own)
-        };
+        let is_open = |setting: &Setting| stands.leaves_open(setting.name(), &setting.value());
         if !products_alone && (is_open(&first) || is_open(&second)) {
             continue;
         }
@@ -183,13 +181,18 @@ fn settle_one(
     };
     match settle(run, aids, unit, &other, false)? {
         Verdict::Rejected(place) => stands.rejected.push((value, other, place)),
-        Verdict::Same => stands.leave_open(&name, "as stated", vec![value]),
+        Verdict::Same => stands.leave_open(&name, AS_STATED, vec![value]),
         Verdict::Refuted => return Ok(false),
     }
     Ok(true)
 }
 
 impl Stands {
+    fn leaves_open(&self, name: &str, value: &str) -> bool {
+        let mut open = self.open.iter();
+        open.any(|(known, _, values)| known == name && values.iter().any(|open| open == value))
+    }
+
     /// Adds values that cannot be told from the one in use.
     fn leave_open(&mut self, name: &str, own: &str, values: Vec<String>) {
         // The same parameter may have been scanned in two ways.
@@ -233,7 +236,7 @@ pub(crate) fn stated(unit: &Unit, name: &str) -> String {
     }
     match &values[..] {
         [value] => value.clone(),
-        _ => "as stated".to_owned(),
+        _ => AS_STATED.to_owned(),
     }
 }
 

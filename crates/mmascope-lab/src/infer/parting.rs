@@ -14,7 +14,7 @@ impl Search<'_> {
         let (program, k) = (best.unit.program(), self.signature.k);
         let mut variants = turned(program);
         // Odd parameters imitate many chains, so that these come after everything that is brief.
-        if !self.brief {
+        if !self.is_brief() {
             let places = 0..program.statements.len();
             variants.extend(places.flat_map(|place| parts(program, place, k)));
             variants.extend(grouped::continued_once(program));

@@ -2,7 +2,7 @@
 //! more.
 
 use super::run::Run;
-use super::search::{Candidate, Search};
+use super::search::{Candidate, Effort, Search};
 use super::settings::{self, Setting};
 use crate::dpa::Program;
 use crate::reveal::Random;
@@ -22,7 +22,7 @@ impl Run<'_> {
         random: &mut Random,
     ) -> Vec<Candidate> {
         let search = Search {
-            brief: true,
+            effort: Effort::Brief,
             ..self.everything()
         };
         let failures = |candidate: &Candidate| candidate.failing.len();

@@ -48,7 +48,7 @@ impl Search<'_> {
         let (Some((place, order, block)), None) = (dots.next(), dots.next()) else {
             return None;
         };
-        if self.usual || self.brief || order.len() > MOST {
+        if self.usual || self.is_brief() || order.len() > MOST {
             return None;
         }
         let mut variants = Vec::new();

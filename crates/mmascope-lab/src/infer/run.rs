@@ -6,8 +6,8 @@ use super::distinguish::Distinguisher;
 use super::inputs::{Focus, Kind, Residues, half, make, pair, tall};
 use super::maker::Maker;
 use super::mirrored::{self, Signs};
+use super::order::Order;
 use super::search::Candidate;
-use super::space::Order;
 use super::{
     InferenceOptions, InferenceProgress, Outcome, canonical_form, neighbours, report, shrinking,
     space,
@@ -168,6 +168,8 @@ impl<'a> Run<'a> {
         progress: InferenceProgress<'_>,
     ) -> Result<Outcome> {
         let mut tried: Vec<Candidate> = Vec::new();
+        // Whether an input that tells the last model from a neighbour refuted it.
+        let mut by_neighbour = false;
         for repair in 0..REPAIRS {
             if let Some(noise) = self.noise_beside(best.as_ref())? {
                 return Ok(noise);
@@ -191,9 +193,15 @@ impl<'a> Run<'a> {
             }
             let unit = found.unit.clone();
             self.trials = 0;
-            if self.stands_beside_rivals(&unit)? && self.verify(&unit, 1)? {
+            // Then the next one is studied at once, and verified at the end. A row is not verified at the end, and what is odd deserves
+            // every doubt.
+            let at_once = std::mem::take(&mut by_neighbour) && !is_row;
+            let at_once = at_once && !self.is_odd(unit.program());
+            if self.stands_beside_rivals(&unit)? && (at_once || self.verify(&unit, 1)?) {
                 progress(self.asker.queries, "neighbours");
-                if let neighbours::Study::Stands(mut study) = neighbours::study(self, &unit, rows)?
+                let study = neighbours::study(self, &unit, rows)?;
+                by_neighbour = matches!(study, neighbours::Study::Refuted);
+                if let neighbours::Study::Stands(mut study) = study
                     // A model that nobody has described before may be wrong where few inputs show it.
                     && (is_row || self.verify(&unit, AGAIN)?)
                 {
@@ -236,7 +244,7 @@ impl<'a> Run<'a> {
         Focus {
             bits: vec![13, 22, 23, 24, 25, 26, 27, 28, 30, 31, 32, 35],
             floors: vec![-126, -133, self.maker.d.normal],
-            orders: Vec::new(),
+            ..Focus::default()
         }
     }
 

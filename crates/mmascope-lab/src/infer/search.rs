@@ -9,12 +9,16 @@ use crate::format::Rounding;
 
 /// Variants are first compared on so many failing questions.
 const SAMPLE: usize = 48;
+/// On so many where starts are only ranked.
+const SAMPLE_OF_RANKING: usize = 24;
 /// Below this many failures, ranking is unreliable.
 const FEW: usize = 12;
 /// So many answers that told variants apart are remembered.
 const TELLING: usize = 32;
 /// So many variants are compared on every question.
 const SHORT_LIST: usize = 12;
+/// So many where starts are only ranked.
+const SHORT_LIST_OF_RANKING: usize = 4;
 
 /// A brief search skips a group of coupled parameters with more combinations than this.
 const MOST_WHEN_BRIEF: usize = 2_100;
@@ -37,11 +41,27 @@ pub(crate) struct Search<'a> {
     pub(crate) cpu_limit: CpuLimit,
     /// Whether uncommon parameters are left as they are.
     pub(crate) usual: bool,
-    /// Whether parameters are changed together only where that takes few programs.
-    pub(crate) brief: bool,
+    /// How much is tried before it gives up.
+    pub(crate) effort: Effort,
+}
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// As much as it takes to see which start is nearer than others.
+    Ranking,
+    /// Parameters are changed together only where that takes few programs.
+    Brief,
+    /// Everything that there is.
+    Whole,
 }
 
 impl Search<'_> {
+    /// Whether nothing is tried that takes long.
+    pub(super) fn is_brief(&self) -> bool {
+        self.effort != Effort::Whole
+    }
+
     pub(super) fn unit(&self, program: Program) -> Option<Unit> {
         Unit::new(self.signature, program).ok()
     }
@@ -56,7 +76,11 @@ impl Search<'_> {
 
     /// The best of the variants, if it fails less often.
     pub(super) fn better(&self, best: &Candidate, variants: Vec<Program>) -> Option<Candidate> {
-        let step = best.failing.len().div_ceil(SAMPLE).max(1);
+        let (sample, short) = match self.effort {
+            Effort::Ranking => (SAMPLE_OF_RANKING, SHORT_LIST_OF_RANKING),
+            Effort::Brief | Effort::Whole => (SAMPLE, SHORT_LIST),
+        };
+        let step = best.failing.len().div_ceil(sample).max(1);
         let sample: Vec<usize> = best.failing.iter().copied().step_by(step).collect();
         // Few failures cannot rank the variants. Then all variants that mend one of them are compared.
         let few = sample.len() <= FEW;
@@ -69,7 +93,7 @@ impl Search<'_> {
                 continue;
             };
             let bound = list
-                .get(SHORT_LIST - 1)
+                .get(short - 1)
                 .filter(|_| !few)
                 .map_or(sample.len(), |(left, _)| *left);
             let mut left = 0;
@@ -83,7 +107,7 @@ impl Search<'_> {
                 let at = list.partition_point(|(other, _)| *other <= left);
                 list.insert(at, (left, unit));
                 if !few {
-                    list.truncate(SHORT_LIST);
+                    list.truncate(short);
                 }
             }
         }
@@ -255,7 +279,7 @@ impl Search<'_> {
             // Of several that belong together the first that helps, or the best.
             for coupled in coupled_parameters(best.unit.program(), &domains, self.usual) {
                 let programs: usize = coupled.iter().map(Vec::len).product();
-                if self.brief && programs > MOST_WHEN_BRIEF {
+                if self.is_brief() && programs > MOST_WHEN_BRIEF {
                     continue;
                 }
                 let Some(swept) = self.sweep(&best, &coupled) else {

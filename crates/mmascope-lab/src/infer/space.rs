@@ -1,6 +1,7 @@
 //! Lists the starting points of the search: rows of the catalogue, then programs in the order that masks show, then the
-//! usual orders with every kind of step.
+//! usual orders with every kind of step. Before masks are asked: rows, and chains in k's own order.
 
+use super::order::{Order, order, order_of_changes};
 use super::run::Run;
 use super::shapes::{self, Place, Step};
 use super::{canonical_form, grouped, pairs, rounded_steps, widths};
@@ -11,7 +12,6 @@ use crate::dpa::{
 use crate::error::Result;
 use crate::format::Rounding;
 use crate::isa::Catalogue;
-use crate::reveal::{DeviceSum, Nature, RevealOptions, order_by_change, reveal};
 use crate::tree::Tree;
 
 /// A row of the catalogue with the signature asked for.
@@ -78,6 +78,32 @@ fn steps(signature: &Signature) -> Vec<Step> {
     steps.push(Step::Fused(late));
     steps.push(Step::Fused(floored));
     steps
+}
+
+/// Programs to begin with before any order is asked for: rows, and chains of steps in k's own order, which most units are.
+pub(crate) fn in_order_of_k(signature: &Signature, rows: &[Row]) -> [Vec<Program>; 2] {
+    let order: Vec<usize> = (0..signature.k).collect();
+    let chained = |step: Step, place: Place| {
+        let sizes = sizes(signature.k).into_iter();
+        let chained =
+            sizes.filter_map(|size| shapes::chained(signature, step, &order, size, place));
+        chained.collect::<Vec<_>>()
+    };
+    let steps = steps(signature);
+    let near = rows
+        .iter()
+        .map(|row| canonical_form::general(row.unit.program(), false));
+    let mut first: Vec<Program> = near.collect();
+    first.extend(chained(steps[0], Place::First));
+    first.extend(named(signature));
+    let mut others = Vec::new();
+    for &step in &steps[1..] {
+        others.extend(chained(step, Place::First));
+    }
+    for &step in &steps {
+        others.extend(chained(step, Place::Last));
+    }
+    [first, others]
 }
 
 /// Programs to begin with, the more likely lists first.
@@ -265,80 +291,6 @@ pub(super) fn sizes(k: usize) -> Vec<usize> {
         .rev()
         .filter(|size| k.is_multiple_of(*size))
         .collect()
-}
-
-/// The order that masks show.
-#[derive(Clone)]
-pub(super) enum Order {
-    Tree(Tree),
-    /// No single tree.
-    Unknown,
-    /// No masks work on the device.
-    NoMasks,
-}
-
-/// The order that masks show; they are asked once.
-fn order(run: &mut Run<'_>) -> Result<Order> {
-    let known = match run.order.take() {
-        Some(known) => known,
-        None => asked_order(run)?,
-    };
-    run.order = Some(known.clone());
-    Ok(known)
-}
-
-fn asked_order(run: &mut Run<'_>) -> Result<Order> {
-    let options = RevealOptions {
-        verify: false,
-        ..RevealOptions::default()
-    };
-    let mut subject = DeviceSum::new(run.asker.device())?;
-    let report = reveal(&mut subject, &options);
-    let Ok(report) = report else {
-        // A device that fails fails again below.
-        return Ok(Order::NoMasks);
-    };
-    run.asker.spend(report.all_measurements);
-    // A node that keeps every bit that short formats reach is unresolved, and taken for a step like any other.
-    Ok(match report.nature {
-        Nature::Tree => {
-            run.ask_along(&report.tree)?;
-            Order::Tree(report.tree)
-        }
-        _ => Order::Unknown,
-    })
-}
-
-/// The most leaves for which each unit is looked at by itself where masks show a tree already.
-const FEW_LEAVES: usize = 17;
-
-/// Another order, by what masks change rather than lose: what they show of sums that round away from zero or to
-/// odd, and of exact sums. It is asked for once.
-fn order_of_changes(run: &mut Run<'_>, shown: &Order) -> Result<Option<Tree>> {
-    let known = match run.order_of_changes.take() {
-        Some(known) => known,
-        None => asked_order_of_changes(run, shown)?,
-    };
-    run.order_of_changes = Some(known.clone());
-    Ok(known)
-}
-
-fn asked_order_of_changes(run: &mut Run<'_>, shown: &Order) -> Result<Option<Tree>> {
-    let leaves = run.signature.k + 1;
-    let is_shown = matches!(shown, Order::Tree(_));
-    // A chain against the order of k takes the most.
-    let most = leaves.pow(3) / 3;
-    if is_shown && leaves > FEW_LEAVES || !run.asker.affords(most) {
-        return Ok(None);
-    }
-    let mut subject = DeviceSum::new(run.asker.device())?;
-    let Ok((tree, asked)) = order_by_change(&mut subject) else {
-        // A device that fails fails again below.
-        return Ok(None);
-    };
-    run.asker.spend(asked);
-    let is_known = |tree: &Tree| matches!(shown, Order::Tree(known) if known == tree);
-    Ok(tree.filter(|tree| !is_known(tree)))
 }
 
 fn dot(signature: &Signature, algorithm: Dpa, step: Step) -> Program {

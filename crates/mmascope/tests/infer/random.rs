@@ -236,7 +236,7 @@ fn recovered_units(units: impl Iterator<Item = (String, Drawn)>) -> Vec<String> 
 fn drawn_units_are_recovered() {
     let seeds = [
         3, 12, 1002, 1005, 1011, 1034, 2010, 3003, 3014, 5008, 6003, 12020, 13021, 13046, 13060,
-        14017, 14051, 15002, 15015, 16037, 17017, 17056, 18048, 18058, 34027, 34052,
+        14017, 14051, 15002, 15015, 16037, 17017, 17056, 18048, 18058, 34027, 34052, 37035, 37042,
     ];
     let failures = recovered(seeds.into_iter());
     assert!(

@@ -2,7 +2,7 @@
 //! sees a tie. Units of one product a step hardly show their bits and their floor elsewhere. Where half of the smallest result, or
 //! nothing, is left beside terms near the grid, other units show their floor.
 
-use super::{Focus, between, kept};
+use super::{Focus, between, kept, places};
 use crate::dpa::OperandWords;
 use crate::exact::Exact;
 use crate::infer::maker::{FRACTION, Maker, drawn, fraction};
@@ -20,12 +20,12 @@ enum Term {
 
 impl Term {
     /// Two of them, the larger one first.
-    fn two(k: usize, random: &mut Random) -> [Self; 2] {
-        let first = random.below(k);
-        let second = (first + 1 + random.below(k)) % k;
+    fn two(maker: &Maker, focus: &Focus, random: &mut Random) -> [Self; 2] {
+        let places = places(maker, focus, 2, random);
+        let first = places[0];
         match random.below(3) {
             0 => [Self::C, Self::Product(first)],
-            1 if second != first => [Self::Product(first), Self::Product(second)],
+            1 if places.len() == 2 => [Self::Product(first), Self::Product(places[1])],
             _ => [Self::Product(first), Self::C],
         }
     }
@@ -56,10 +56,14 @@ pub(crate) fn half(
     random: &mut Random,
 ) -> OperandWords {
     let mut case = maker.blank();
+    if at_floor && random.below(3) == 0 {
+        around_floor(maker, focus, &mut case, random);
+        return case;
+    }
     let (low, high) = maker.products();
     let high = high.min(maker.d.top - 4);
     let (place, distance) = match at_floor {
-        true => (random.below(4), 1),
+        true => (random.below(6), 1),
         false => (random.below(6), random.below(3)),
     };
     let anchor = match place {
@@ -70,7 +74,9 @@ pub(crate) fn half(
             between(maker.d.lowest.max(low), maker.d.normal + 1, random)
         }
         _ if at_floor && !focus.floors.is_empty() => {
-            focus.floors[random.below(focus.floors.len())] - between(0, 12, random)
+            // Right below it a result may be normal yet.
+            let below = [2, 12][random.below(2)];
+            focus.floors[random.below(focus.floors.len())] - between(0, below, random)
         }
         _ => between(-20, 20, random).clamp(maker.d.normal, high.max(maker.d.normal)),
     };
@@ -112,7 +118,7 @@ pub(crate) fn half(
         }
         return case;
     }
-    let terms = Term::two(maker.signature.k, random);
+    let terms = Term::two(maker, focus, random);
     if random.below(2) == 0 && ends_in_half(maker, &mut case, terms[0], [anchor, half], random) {
         terms[1].write(maker, &mut case, Exact::power_of_two(other, far), random);
         return case;
@@ -141,6 +147,28 @@ pub(crate) fn half(
         }
     }
     case
+}
+
+/// A product right below a floor, which may be normal all the same where both its factors are near 2, and others with bits on both
+/// sides of the floor's grid: one of them is in the same step.
+fn around_floor(maker: &Maker, focus: &Focus, case: &mut OperandWords, random: &mut Random) {
+    let of = |numbers: &[i32], usual: i32, random: &mut Random| match numbers.len() {
+        0 => usual,
+        count => numbers[random.below(count)],
+    };
+    let floor = of(&focus.floors, maker.d.normal, random);
+    let grid = floor - of(&focus.bits, maker.bits, random);
+    let near_two = 1 << (FRACTION - 1);
+    let large = random.below(maker.signature.k);
+    for k in 0..maker.signature.k {
+        let (exponent, least) = match k == large {
+            true => (floor - between(0, 2, random), near_two),
+            false => (grid + between(-3, 12, random), 0),
+        };
+        let number = drawn(random.below(2) == 0, exponent, fraction(random) | least);
+        let other = fraction(random) | least;
+        maker.product(case, k, number, other, random);
+    }
 }
 
 /// A power of two less an odd number of halves of the last place that a result below it has, and a bit far below: units that count bits

@@ -19,14 +19,16 @@ pub(super) fn huge(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
         }
         top = maker.d.top;
     }
+    let at_limit = !focus.limits.is_empty() && random.below(2) == 0;
     let anchor = match random.below(3) {
+        _ if at_limit => focus.limits[random.below(focus.limits.len())] + between(-2, 1, random),
         0 => top + between(-1, 1, random),
         1 => high + between(-2, 0, random),
         _ => top + between(-maker.bits - 3, 2, random),
     };
     let count = [1, 1, 2, 2, 3, usize::MAX][random.below(6)];
     let places = places(maker, focus, count, random);
-    let (sign, mixed) = (random.below(2) == 0, random.below(3) == 0);
+    let (sign, mixed) = (random.below(2) == 0, random.below(3) == 0 || at_limit);
     for &k in &places {
         let number = drawn(
             if mixed { random.below(2) == 0 } else { sign },
