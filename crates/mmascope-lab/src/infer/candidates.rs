@@ -239,7 +239,7 @@ impl Run<'_> {
             return Ok(tried.first().cloned());
         }
         let several = !tried.is_empty();
-        if tried.is_empty() && !wide && order::is_dear(self) {
+        if !several && !wide && order::is_dear(self) {
             let starts = space::in_order_of_k(&self.signature, rows);
             if let Some(found) = self.climbed_briefly(&starts) {
                 return Ok(Some(found));

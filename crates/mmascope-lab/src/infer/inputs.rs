@@ -212,6 +212,11 @@ fn along(focus: &Focus, count: usize, random: &mut Random) -> Option<Vec<usize>>
     Some(run)
 }
 
+/// One of some numbers, if there are any.
+fn one_of(numbers: &[i32], random: &mut Random) -> Option<i32> {
+    (!numbers.is_empty()).then(|| numbers[random.below(numbers.len())])
+}
+
 /// Some places of k: a run, scattered ones, or all; or a run in another order.
 fn places(maker: &Maker, focus: &Focus, count: usize, random: &mut Random) -> Vec<usize> {
     let k = maker.signature.k;

@@ -325,7 +325,6 @@ fn long_sums_in_order_need_no_masks() {
     for name in [
         "blackwell:tcgen05.mma.m128n8k32.kind::f8f6f4.f32.e3m2.e2m1",
         "blackwell:tcgen05.mma.m128n8k64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0",
-        "cdna3:v_mfma_f32_16x16x32_fp8_bf8",
         "riscv:vfqwbdota.vv.vlen256.e5m2",
     ] {
         let queries = with_few_queries(name);

@@ -2,7 +2,7 @@
 //! sees a tie. Units of one product a step hardly show their bits and their floor elsewhere. Where half of the smallest result, or
 //! nothing, is left beside terms near the grid, other units show their floor.
 
-use super::{Focus, between, kept, places};
+use super::{Focus, between, kept, one_of, places};
 use crate::dpa::OperandWords;
 use crate::exact::Exact;
 use crate::infer::maker::{FRACTION, Maker, drawn, fraction};
@@ -88,10 +88,7 @@ pub(crate) fn half(
             anchor - focus.bits[random.below(focus.bits.len())] - between(-2, 3, random)
         }
         1 if !focus.floors.is_empty() => {
-            let bits = match focus.bits.len() {
-                0 => maker.bits,
-                count => focus.bits[random.below(count)],
-            };
+            let bits = one_of(&focus.bits, random).unwrap_or(maker.bits);
             focus.floors[random.below(focus.floors.len())] - bits - between(-2, 3, random)
         }
         _ => half - between(1, 40, random),
@@ -152,12 +149,8 @@ pub(crate) fn half(
 /// A product right below a floor, which may be normal all the same where both its factors are near 2, and others with bits on both
 /// sides of the floor's grid: one of them is in the same step.
 fn around_floor(maker: &Maker, focus: &Focus, case: &mut OperandWords, random: &mut Random) {
-    let of = |numbers: &[i32], usual: i32, random: &mut Random| match numbers.len() {
-        0 => usual,
-        count => numbers[random.below(count)],
-    };
-    let floor = of(&focus.floors, maker.d.normal, random);
-    let grid = floor - of(&focus.bits, maker.bits, random);
+    let floor = one_of(&focus.floors, random).unwrap_or(maker.d.normal);
+    let grid = floor - one_of(&focus.bits, random).unwrap_or(maker.bits);
     let near_two = 1 << (FRACTION - 1);
     let large = random.below(maker.signature.k);
     for k in 0..maker.signature.k {
@@ -189,10 +182,7 @@ fn below_power(
     };
     power.write(maker, case, Exact::power_of_two(negative, anchor), random);
     let half = anchor - maker.bits - 2;
-    let bits = match focus.bits.len() {
-        0 => maker.bits,
-        count => focus.bits[random.below(count)],
-    };
+    let bits = one_of(&focus.bits, random).unwrap_or(maker.bits);
     let far = (anchor - bits - between(0, 2, random)).min(half - 1);
     let last = (first + 1) % k;
     // In a product of its own, of either sign, or as the last digit of the one that is taken away.

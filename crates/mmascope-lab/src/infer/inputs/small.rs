@@ -1,6 +1,6 @@
 //! Makes inputs that test floors, subnormals and flushes.
 
-use super::{Focus, between, places};
+use super::{Focus, between, one_of, places};
 use crate::dpa::OperandWords;
 use crate::exact::Exact;
 use crate::infer::maker::{Maker, drawn, fraction, word};
@@ -126,11 +126,8 @@ fn borrow(maker: &Maker, focus: &Focus, case: &mut OperandWords, random: &mut Ra
     };
     let negative = random.below(2) == 0;
     let below = |random: &mut Random| {
-        let of = |values: &[i32], random: &mut Random| {
-            (!values.is_empty()).then(|| values[random.below(values.len())])
-        };
-        let floor = of(&focus.floors, random).unwrap_or(maker.d.normal);
-        let bits = of(&focus.bits, random).unwrap_or(maker.bits);
+        let floor = one_of(&focus.floors, random).unwrap_or(maker.d.normal);
+        let bits = one_of(&focus.bits, random).unwrap_or(maker.bits);
         match random.below(3) {
             0 => anchor - between(1, 60, random),
             _ => floor - bits + between(-4, 3, random),

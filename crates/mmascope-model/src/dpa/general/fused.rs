@@ -171,7 +171,8 @@ impl Fused {
         let is_zero = |product: &Product| product.zero() == Some(c.negative);
         let are_zeros = c.class == Class::Zero && products.iter().all(is_zero);
         let zeros = are_zeros.then_some(c.negative);
-        if self.own_groups().is_none() && self.join.is_none() && !self.normalised {
+        let groups = self.own_groups();
+        if groups.is_none() && self.join.is_none() && !self.normalised {
             return self.total(&Surveyed { products, survey }, c, zeros, output);
         }
         let mut scratch = SCRATCH.take();
@@ -187,7 +188,7 @@ impl Fused {
             };
             Some(Term { value, exponent })
         };
-        match self.own_groups() {
+        match groups {
             Some(groups) => {
                 terms.extend(products.iter().map(term));
                 groups.sums(terms, terms.len().max(self.l as usize), sums);
