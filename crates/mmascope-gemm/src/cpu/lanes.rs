@@ -12,6 +12,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub(crate) mod chain;
 mod down;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -44,6 +45,16 @@ pub(crate) mod terms {
     pub(crate) const DOWN: u8 = 2;
     /// Toward +∞.
     pub(crate) const UP: u8 = 3;
+}
+
+/// How a sum that leaves i32 shows.
+pub(crate) mod overflow {
+    /// None does.
+    pub(crate) const NEVER: u8 = 0;
+    /// By its magnitude.
+    pub(crate) const TOLD: u8 = 1;
+    /// By the signs of the halves' sums.
+    pub(crate) const HALVES: u8 = 2;
 }
 
 /// Registers of a tile: the columns that one row meets at a time.
@@ -414,6 +425,22 @@ pub(crate) trait Lanes: Copy {
     ) {
         // SAFETY: as the caller promises.
         unsafe { products::add_two::<Self, TERMS>(slots, scales, sums, found) }
+    }
+
+    /// Whether there is `truncated_two`.
+    const CHAIN: bool = false;
+
+    /// All groups of a chain, with the first one's largest byte sums: c in, results out. Of the sums it gives the largest bytes of
+    /// their magnitudes ([`overflow::TOLD`]), or a sign where one has left i32 ([`overflow::HALVES`]; of sums with block scales always). `MASKED`:
+    /// results have fewer bits than f32, and no sum leaves i32.
+    #[inline(always)]
+    unsafe fn truncated_two<const SCALED: bool, const OVERFLOW: u8, const MASKED: bool>(
+        chain: &chain::Chain,
+        found: [Self; 2],
+        c: &mut [[Self; 4]; 2],
+    ) -> Self {
+        let _ = (chain, found, c);
+        unreachable!("`CHAIN` says so")
     }
 
     /// Whether `i_to_f_toward_zero` and `f_add_rounded` are one instruction.

@@ -138,7 +138,7 @@ unsafe fn ended<V: Lanes, const PARITY: bool, const AT_29: bool>(
                 shift = above.i_max(zero);
             }
             let unit = scale[v].i_sub(shift);
-            let mut late = tile[v].f_mul(unit).f_floor().f_to_i();
+            let mut late = tile[v].f_mul(unit).f_to_i_down();
             if PARITY {
                 let below = own.i_add(V::splat((sum.f + 1) << 23));
                 late = e.i_greater(below).not_and(late);

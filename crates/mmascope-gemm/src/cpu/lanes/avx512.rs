@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Alone, Lanes, Slots, WideSlots, products, terms, wide};
+use super::{Alone, Lanes, Slots, WideSlots, chain, products, terms, wide};
 
 /// Directions of single instructions.
 const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
@@ -29,6 +29,7 @@ unsafe fn long<const TERMS: u8>(x: __m256) -> __m512i {
 
 /// A 512-bit register. `DOTS`: there is VNNI.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub(crate) struct Register<const DOTS: bool>(pub(super) __m512i);
 
 /// Without VNNI.
@@ -304,6 +305,23 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         // SAFETY: the caller has AVX-512 and gives readable slots.
         unsafe { products::avx512::<TERMS>(slots, &words(scales), &mut all, &mut found.0) };
         *sums = [Self(all[0]), Self(all[1]), Self(all[2]), Self(all[3])];
+    }
+
+    const CHAIN: bool = true;
+
+    #[inline(always)]
+    unsafe fn truncated_two<const SCALED: bool, const OVERFLOW: u8, const MASKED: bool>(
+        groups: &chain::Chain,
+        found: [Self; 2],
+        c: &mut [[Self; 4]; 2],
+    ) -> Self {
+        let found = [found[0].0, found[1].0];
+        // SAFETY: the caller has AVX-512 F, BW and DQ; the groups are readable, and the exponents of one more. A `Register` is an
+        // `__m512i` and nothing else.
+        unsafe {
+            let tiles = &mut *std::ptr::from_mut(c).cast::<[[__m512i; 4]; 2]>();
+            Self(chain::run::<SCALED, OVERFLOW, MASKED>(groups, found, tiles))
+        }
     }
 
     const TWO: bool = true;
