@@ -238,6 +238,8 @@ fn run(
 pub(crate) fn order_by_change(subject: &mut dyn Summation) -> Result<(Option<Tree>, u64)> {
     let mut quiet = |_| ();
     let mut meter = Meter::new(subject, true, &mut quiet);
+    // (A c that is not read is no leaf.)
+    meter.prepare()?;
     let leaves = meter.subject.leaves();
     let tree = match leaves > 1 && meter.choose_any_masks()? {
         true => match sets::by_change(&mut meter) {

@@ -139,7 +139,12 @@ pub(crate) fn half(
             maker.product(&mut case, k, drawn(other, exponent, a), b, random);
         }
         None => {
-            let small = one_digit(other, half, half - far);
+            // (Beyond the digits that the term has it is the last of them.)
+            let format = match terms[1] {
+                Term::C => &maker.signature.c,
+                Term::Product(_) => &maker.signature.a,
+            };
+            let small = one_digit(other, half, (half - far).min(kept(format)));
             terms[1].write(maker, &mut case, small, random);
         }
     }
