@@ -45,10 +45,8 @@ mod shared;
 mod sum;
 mod ways;
 mod wide;
-mod widen;
 
 pub use level::{Level, VARIABLE};
-pub(crate) use widen::widen;
 
 use std::borrow::Cow;
 use std::fmt;

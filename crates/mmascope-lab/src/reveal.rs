@@ -231,17 +231,20 @@ fn run(
 }
 
 /// The order that masks show by what they change, where they lose no units too, and the inputs that it
-/// took: not verified, for a search that compares many. `None` where that is no tree.
+/// took: not verified, for a search that compares many. `None` where that is no tree, or more leaves than `most`.
 ///
 /// # Errors
 /// The subject's own errors.
-pub(crate) fn order_by_change(subject: &mut dyn Summation) -> Result<(Option<Tree>, u64)> {
+pub(crate) fn order_by_change(
+    subject: &mut dyn Summation,
+    most: usize,
+) -> Result<(Option<Tree>, u64)> {
     let mut quiet = |_| ();
     let mut meter = Meter::new(subject, true, &mut quiet);
     // (A c that is not read is no leaf.)
     meter.prepare()?;
-    let leaves = meter.subject.leaves();
-    let tree = match leaves > 1 && meter.choose_any_masks()? {
+    let leaves = 2..=most;
+    let tree = match leaves.contains(&meter.subject.leaves()) && meter.choose_any_masks()? {
         true => match sets::by_change(&mut meter) {
             Ok(tree) => Some(tree),
             Err(Trouble::NoTree(_)) => None,

@@ -427,7 +427,7 @@ pub(crate) trait Lanes: Copy {
         unsafe { products::add_two::<Self, TERMS>(slots, scales, sums, found) }
     }
 
-    /// Whether there is `truncated_two`.
+    /// Whether there is `truncated_two`. (`Portable` has none: `tests/kernel` holds it to the reference.)
     const CHAIN: bool = false;
 
     /// All groups of a chain, with the first one's largest byte sums: c in, results out. Of the sums it gives the largest bytes of

@@ -224,10 +224,8 @@ fn join<const W: usize>(words: &[u32], bytes: &mut [u8]) {
     let (bytes, _) = bytes.as_chunks_mut::<VECTORS>();
     let (bytes, _) = bytes.as_chunks_mut::<W>();
     for ([a, b, c, d], bytes) in slots.iter().zip(bytes) {
-        // (In one loop they become single stores.)
-        let words: [u32; W] = std::array::from_fn(|i| a[i] | b[i] << 8 | c[i] << 16 | d[i] << 24);
-        for (bytes, word) in bytes.iter_mut().zip(words) {
-            *bytes = word.to_le_bytes();
+        for (i, bytes) in bytes.iter_mut().enumerate() {
+            *bytes = (a[i] | b[i] << 8 | c[i] << 16 | d[i] << 24).to_le_bytes();
         }
     }
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::task::Task;
 use super::{Matrices, Matrix, Region};
 use crate::array::{Stored, each_width};
-use crate::cpu::widen;
 use crate::engine::Elements;
 
 /// The operands of some rows and columns of D over some k, of one product of a batch. All indices count
@@ -71,15 +70,6 @@ impl<'a> Piece<'a> {
             }
         });
     }
-
-    /// The same, the lower 32 bits of each.
-    fn narrow(matrix: &Matrix, from: usize, stride: usize, out: &mut [u32]) {
-        if stride == 1 {
-            widen(matrix.words(), from..from + out.len(), out);
-        } else {
-            Self::copy(matrix, from, stride, out);
-        }
-    }
 }
 
 impl Elements for Piece<'_> {
@@ -102,12 +92,12 @@ impl Elements for Piece<'_> {
 
     fn narrow_a_row(&self, i: usize, k: usize, out: &mut [u32]) {
         let a = self.matrices.a();
-        Self::narrow(a, self.a(i, k), a.strides().column, out);
+        Self::copy(a, self.a(i, k), a.strides().column, out);
     }
 
     fn narrow_b_row(&self, k: usize, j: usize, out: &mut [u32]) {
         let b = self.matrices.b();
-        Self::narrow(b, self.b(k, j), b.strides().column, out);
+        Self::copy(b, self.b(k, j), b.strides().column, out);
     }
 
     fn narrow_b_rows(
@@ -120,10 +110,22 @@ impl Elements for Piece<'_> {
         let b = self.matrices.b();
         let apart = b.strides();
         let first = self.b(ks.start, columns.start);
-        for (row, out) in out.chunks_mut(stride).take(ks.len()).enumerate() {
-            let out = &mut out[..columns.len()];
-            Self::narrow(b, first + row * apart.row, apart.column, out);
-        }
+        let length = columns.len();
+        each_width!(b.words(), words => {
+            for (row, out) in out.chunks_mut(stride).take(ks.len()).enumerate() {
+                let from = first + row * apart.row;
+                let out = &mut out[..length];
+                if apart.column == 1 {
+                    for (out, word) in out.iter_mut().zip(&words[from..from + length]) {
+                        *out = word.word() as u32;
+                    }
+                } else {
+                    for (column, out) in out.iter_mut().enumerate() {
+                        *out = words[from + column * apart.column].word() as u32;
+                    }
+                }
+            }
+        });
     }
 
     fn b_row(&self, k: usize, j: usize, out: &mut [u64]) {

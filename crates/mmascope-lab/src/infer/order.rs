@@ -77,8 +77,8 @@ fn asked_order_of_changes(run: &mut Run<'_>, shown: &Order) -> Result<Option<Tre
         return Ok(None);
     }
     let mut subject = DeviceSum::new(run.asker.device())?;
-    let Ok((tree, asked)) = order_by_change(&mut subject) else {
-        // A device that fails fails again below.
+    let Ok((tree, asked)) = order_by_change(&mut subject, leaves) else {
+        // A device that fails fails again below; one whose factors are no powers of two has no masks.
         return Ok(None);
     };
     run.asker.spend(asked);

@@ -5,6 +5,7 @@
 //! groups take a twentieth longer (`docs/measured/gemm-zen5.md`).
 
 /// Where the operands of two rows lie, and what is the same in all groups. Pointers are to the first group, those to exponents to the second.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub(crate) struct Chain {
     pub(crate) a: [*const f32; 2],
     /// Four registers a slot.
@@ -45,7 +46,7 @@ mod instructions {
         bytes: [u32; 2],
         /// 8: the exponent field.
         field: u32,
-        /// 12 and 16: less a unit's exponent they are the scale and the way back.
+        /// 12 and 16: the first less E is the unit, 2^(F − E), and the second less the unit is 2^(E − F).
         top: u32,
         back: u32,
         /// 20: slots that are summed at a time.
@@ -602,6 +603,9 @@ mod instructions {
         found: [__m512i; 2],
         c: &mut [[__m512i; 4]; 2],
     ) -> __m512i {
+        // (The texts below take these for granted.)
+        const { assert!(!SCALED || OVERFLOW == overflow::HALVES) };
+        const { assert!(!MASKED || OVERFLOW == overflow::NEVER) };
         let halves = OVERFLOW == overflow::HALVES;
         let constants = &Constants {
             bytes: [0x00ff_00ff, 0xff00_ff00],

@@ -139,7 +139,7 @@ pub(crate) fn half(
             maker.product(&mut case, k, drawn(other, exponent, a), b, random);
         }
         None => {
-            // (Beyond the digits that the term has it is the last of them.)
+            // (Beyond the digits that the term has it is the last of them, where it has any.)
             let format = match terms[1] {
                 Term::C => &maker.signature.c,
                 Term::Product(_) => &maker.signature.a,
