@@ -45,8 +45,6 @@ pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
         borrow(maker, focus, &mut case, random);
         return case;
     }
-    // (Where all products lie above it, only c alone reaches it.)
-    let asked = anchor;
     let anchor = if maker.scale.is_some() {
         anchor
     } else {
@@ -93,10 +91,7 @@ pub(super) fn tiny(maker: &Maker, focus: &Focus, random: &mut Random) -> Operand
             // Anywhere down to the bottom: floors far above the format's.
             3 => between(maker.c.lowest, 0, random),
             0 => between(maker.c.lowest, maker.c.normal, random),
-            1 => {
-                let near = if places.is_empty() { asked } else { anchor };
-                near + between(-2, spread.max(2), random)
-            }
+            1 => anchor + between(-2, spread.max(2), random),
             _ => maker.c.lowest,
         };
         let number = drawn(random.below(2) == 0, exponent, fraction(random));
