@@ -431,10 +431,9 @@ pub(crate) trait Lanes: Copy {
     const CHAIN: bool = false;
 
     /// All groups of a chain, with the first one's largest byte sums: c in, results out. Of the sums it gives the largest bytes of
-    /// their magnitudes ([`overflow::TOLD`]), or a sign where one has left i32 ([`overflow::HALVES`]; of sums with block scales always). `MASKED`:
-    /// results have fewer bits than f32, and no sum leaves i32.
+    /// their magnitudes ([`overflow::TOLD`]), or a sign where one has left i32 ([`overflow::HALVES`]; of sums with block scales always).
     #[inline(always)]
-    unsafe fn truncated_two<const SCALED: bool, const OVERFLOW: u8, const MASKED: bool>(
+    unsafe fn truncated_two<const SCALED: bool, const OVERFLOW: u8>(
         chain: &chain::Chain,
         found: [Self; 2],
         c: &mut [[Self; 4]; 2],

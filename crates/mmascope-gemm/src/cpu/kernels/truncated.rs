@@ -61,10 +61,6 @@ unsafe fn whole<V: Lanes>(sum: &Sum, offsets: &Offsets, at: [At; 2], groups: usi
         offset: offsets.offset,
         top: (sum.f + 254) << 23,
         empty: offsets.empty,
-        mask: match sum.finish {
-            Finish::TowardZero { mask } => mask,
-            _ => u32::MAX,
-        },
     }
 }
 
@@ -101,7 +97,8 @@ pub(super) unsafe fn chain<
         } else {
             sum.slots
         };
-        if let (true, [one, other], None) = (V::CHAIN && groups > 0, &at[..], sum.after) {
+        if let (true, [one, other], None) = (V::CHAIN && !MASKED && groups > 0, &at[..], sum.after)
+        {
             let chain = whole::<V>(sum, offsets, [*one, *other], groups);
             // (Not `map`: what it is given is not inlined, and calls instructions as functions.)
             let found = [
@@ -109,7 +106,7 @@ pub(super) unsafe fn chain<
                 largest::<V>(*other, 0..sum.slots, start),
             ];
             let mut both = [c[0], c[1]];
-            let bad = V::truncated_two::<SCALED, OVERFLOW, MASKED>(&chain, found, &mut both);
+            let bad = V::truncated_two::<SCALED, OVERFLOW>(&chain, found, &mut both);
             two!(|r| c[r] = both[r]);
             return left::<V, OVERFLOW>(sum, bad);
         }

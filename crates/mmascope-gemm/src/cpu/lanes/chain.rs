@@ -27,8 +27,6 @@ pub(crate) struct Chain {
     /// The fields of F + 254, and of E where no product is there to raise it.
     pub(crate) top: u32,
     pub(crate) empty: u32,
-    /// The bits that results keep.
-    pub(crate) mask: u32,
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -54,8 +52,6 @@ mod instructions {
         /// 24 and 28: the field of the smallest byte sum, and what stands for it.
         lowest: u32,
         empty: u32,
-        /// 32
-        mask: u32,
         /// 64
         start: Bytes,
         /// 128: with it byte sums are exponents of f32.
@@ -473,19 +469,6 @@ mod instructions {
         };
     }
 
-    macro_rules! masked_result {
-        ($v:literal, $sum:literal, $e:literal, $scale:literal) => {
-            concat!(
-                result!($v, $sum, $e, $scale),
-                "vpandd ",
-                $sum,
-                ", ",
-                $sum,
-                ", dword ptr [{k} + 32]{{1to16}}\n",
-            )
-        };
-    }
-
     macro_rules! result_in_blocks {
         ($v:literal, $sum:literal, $e:literal, $scale:literal) => {
             concat!(
@@ -535,77 +518,19 @@ mod instructions {
         };
     }
 
-    /// The block: its text, and operands that not every text names.
-    macro_rules! block {
-        ($chain:ident, $constants:ident, $found:ident, $c:ident, $seen:ident, $text:expr $(, $name:ident = $value:expr)*) => {
-            asm!(
-                $text,
-                k = in(reg) $constants,
-                groups = inout(reg) $chain.groups => _,
-                n = out(reg) _,
-                a = inout(reg) $chain.a[0] => _,
-                a2 = inout(reg) $chain.a[1] => _,
-                b = inout(reg) $chain.b => _,
-                a_byte = inout(reg) $chain.a_exponents[0] => _,
-                a2_byte = inout(reg) $chain.a_exponents[1] => _,
-                b_byte = inout(reg) $chain.b_exponents => _,
-                $($name = inout(reg) $value => _,)*
-                inout("zmm0") $c[0][0],
-                inout("zmm1") $c[0][1],
-                inout("zmm2") $c[0][2],
-                inout("zmm3") $c[0][3],
-                inout("zmm4") $c[1][0],
-                inout("zmm5") $c[1][1],
-                inout("zmm6") $c[1][2],
-                inout("zmm7") $c[1][3],
-                inout("zmm24") $found[0] => _,
-                inout("zmm25") $found[1] => _,
-                inout("zmm26") $seen,
-                out("zmm8") _,
-                out("zmm9") _,
-                out("zmm10") _,
-                out("zmm11") _,
-                out("zmm12") _,
-                out("zmm13") _,
-                out("zmm14") _,
-                out("zmm15") _,
-                out("zmm16") _,
-                out("zmm17") _,
-                out("zmm18") _,
-                out("zmm19") _,
-                out("zmm20") _,
-                out("zmm21") _,
-                out("zmm22") _,
-                out("zmm23") _,
-                out("zmm27") _,
-                out("zmm28") _,
-                out("zmm29") _,
-                out("zmm30") _,
-                out("zmm31") _,
-                out("k1") _,
-                options(nostack, readonly),
-            )
-        };
-    }
-
     /// All groups: c in, results out. Gives what `OVERFLOW` looks at.
     ///
     /// # Safety
     /// AVX-512 F, BW and DQ; the groups are there, and of the exponents one more.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-    pub(in super::super) unsafe fn run<
-        const SCALED: bool,
-        const OVERFLOW: u8,
-        const MASKED: bool,
-    >(
+    pub(in super::super) unsafe fn run<const SCALED: bool, const OVERFLOW: u8>(
         chain: &Chain,
         found: [__m512i; 2],
         c: &mut [[__m512i; 4]; 2],
     ) -> __m512i {
-        // (The texts below take these for granted.)
+        // (The text with block scales takes it for granted.)
         const { assert!(!SCALED || OVERFLOW == overflow::HALVES) };
-        const { assert!(!MASKED || OVERFLOW == overflow::NEVER) };
         let halves = OVERFLOW == overflow::HALVES;
         let constants = &Constants {
             bytes: [0x00ff_00ff, 0xff00_ff00],
@@ -615,21 +540,67 @@ mod instructions {
             slots: (if halves { chain.slots / 2 } else { chain.slots }) as u32,
             lowest: chain.offset.wrapping_add(u32::from(chain.start) << 23),
             empty: chain.empty,
-            mask: chain.mask,
             start: Bytes([chain.start; 64]),
             offset: Bytes([(chain.offset >> 23) as u8; 64]),
         };
         let mut seen = _mm512_setzero_si512();
+        /// The block: its text, and operands that not every text names.
+        macro_rules! block {
+            ($text:expr $(, $name:ident = $value:expr)*) => {
+                asm!(
+                    $text,
+                    k = in(reg) constants,
+                    groups = inout(reg) chain.groups => _,
+                    n = out(reg) _,
+                    a = inout(reg) chain.a[0] => _,
+                    a2 = inout(reg) chain.a[1] => _,
+                    b = inout(reg) chain.b => _,
+                    a_byte = inout(reg) chain.a_exponents[0] => _,
+                    a2_byte = inout(reg) chain.a_exponents[1] => _,
+                    b_byte = inout(reg) chain.b_exponents => _,
+                    $($name = inout(reg) $value => _,)*
+                    inout("zmm0") c[0][0],
+                    inout("zmm1") c[0][1],
+                    inout("zmm2") c[0][2],
+                    inout("zmm3") c[0][3],
+                    inout("zmm4") c[1][0],
+                    inout("zmm5") c[1][1],
+                    inout("zmm6") c[1][2],
+                    inout("zmm7") c[1][3],
+                    inout("zmm24") found[0] => _,
+                    inout("zmm25") found[1] => _,
+                    inout("zmm26") seen,
+                    out("zmm8") _,
+                    out("zmm9") _,
+                    out("zmm10") _,
+                    out("zmm11") _,
+                    out("zmm12") _,
+                    out("zmm13") _,
+                    out("zmm14") _,
+                    out("zmm15") _,
+                    out("zmm16") _,
+                    out("zmm17") _,
+                    out("zmm18") _,
+                    out("zmm19") _,
+                    out("zmm20") _,
+                    out("zmm21") _,
+                    out("zmm22") _,
+                    out("zmm23") _,
+                    out("zmm27") _,
+                    out("zmm28") _,
+                    out("zmm29") _,
+                    out("zmm30") _,
+                    out("zmm31") _,
+                    out("k1") _,
+                    options(nostack, readonly),
+                )
+            };
+        }
         // SAFETY: reads the groups' operands, the exponents of one group more and the constants, all readable, and nothing else; the
         // instructions are AVX-512 F's, BW's and DQ's.
         unsafe {
-            match (SCALED, OVERFLOW, MASKED) {
-                (true, ..) => block!(
-                    chain,
-                    constants,
-                    found,
-                    c,
-                    seen,
+            match (SCALED, OVERFLOW) {
+                (true, _) => block!(
                     groups!(
                         each!(beside_c_in_blocks, both),
                         halves,
@@ -640,38 +611,9 @@ mod instructions {
                     a2_scale = chain.a_scales[1],
                     b_scale = chain.b_scales
                 ),
-                (_, _, true) => block!(
-                    chain,
-                    constants,
-                    found,
-                    c,
-                    seen,
-                    groups!(begin!(), never, masked_result, "")
-                ),
-                (_, overflow::HALVES, _) => block!(
-                    chain,
-                    constants,
-                    found,
-                    c,
-                    seen,
-                    groups!(begin!(), halves, result, "")
-                ),
-                (_, overflow::TOLD, _) => block!(
-                    chain,
-                    constants,
-                    found,
-                    c,
-                    seen,
-                    groups!(begin!(), told, result, "")
-                ),
-                _ => block!(
-                    chain,
-                    constants,
-                    found,
-                    c,
-                    seen,
-                    groups!(begin!(), never, result, "")
-                ),
+                (_, overflow::HALVES) => block!(groups!(begin!(), halves, result, "")),
+                (_, overflow::TOLD) => block!(groups!(begin!(), told, result, "")),
+                _ => block!(groups!(begin!(), never, result, "")),
             }
         }
         seen
