@@ -427,13 +427,13 @@ pub(crate) trait Lanes: Copy {
         unsafe { products::add_two::<Self, TERMS>(slots, scales, sums, found) }
     }
 
-    /// Whether there is `truncated_two`. (`Portable` has none: `tests/kernel` holds it to the reference.)
+    /// Whether there is `chain_two`. (`Portable` has none: `tests/kernel` holds it to the reference.)
     const CHAIN: bool = false;
 
     /// All groups of a chain, with the first one's largest byte sums: c in, results out. Of the sums it gives the largest bytes of
     /// their magnitudes ([`overflow::TOLD`]), or a sign where one has left i32 ([`overflow::HALVES`]; of sums with block scales always).
     #[inline(always)]
-    unsafe fn truncated_two<const SCALED: bool, const OVERFLOW: u8>(
+    unsafe fn chain_two<const SCALED: bool, const OVERFLOW: u8, const HALF: bool>(
         chain: &chain::Chain,
         found: [Self; 2],
         c: &mut [[Self; 4]; 2],

@@ -169,9 +169,10 @@ impl Sum {
         self.terms.is_directed() || matches!(self.finish, Finish::Directed { .. })
     }
 
-    /// Whether a result that rounds to a zero keeps its sign. (No result of f32's exponents rounds to one.)
-    pub(super) fn keeps_sign_of_zero(&self) -> bool {
-        matches!(self.finish, Finish::At(narrow) if narrow.signed_zero)
+    /// The zero that is added to results, so that one that rounds to a zero has the right sign: −0 + 0 is +0, and −0 + −0 is −0. (No result
+    /// of f32's exponents rounds to one.)
+    pub(super) fn zero_result(&self) -> u32 {
+        u32::from(matches!(self.finish, Finish::At(narrow) if narrow.signed_zero)) << 31
     }
 }
 

@@ -2,7 +2,8 @@
 //! a long chain of operations; the other row's run beside it.
 
 use super::fused::{At, FIELD, INFINITY, SIGN, Tile, add_products, largest};
-use crate::cpu::lanes::{Lanes, VECTORS, four, rows, terms};
+use super::truncated::{left, whole};
+use crate::cpu::lanes::{Lanes, VECTORS, four, overflow, rows, terms, two};
 use crate::cpu::sum::{Offsets, Sum};
 
 /// `groups` groups of every row, as [`super::fused::chain`].
@@ -23,14 +24,21 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
         let constants = Constants {
             offset: V::splat(offsets.offset),
             top: V::splat((sum.f + 254) << 23),
-            // −0 + 0 is +0, and −0 + −0 is −0.
-            zero: V::splat(if sum.keeps_sign_of_zero() { SIGN } else { 0 }),
+            zero: V::splat(sum.zero_result()),
         };
         let mut bad = V::splat(0);
         // (Not `map`: what it is given is not inlined, and calls instructions as functions.)
         let mut bytes = [start; ROWS];
         for (bytes, at) in bytes.iter_mut().zip(at) {
             *bytes = largest::<V>(at, 0..sum.slots, start);
+        }
+        if let (true, [one, other]) = (V::CHAIN && groups > 0, &at[..]) {
+            let chain = whole::<V>(sum, offsets, [*one, *other], groups);
+            let mut both = [c[0], c[1]];
+            let found = [bytes[0], bytes[1]];
+            let seen = V::chain_two::<false, { overflow::TOLD }, true>(&chain, found, &mut both);
+            two!(|r| c[r] = both[r]);
+            return left::<V, { overflow::TOLD }>(sum, seen);
         }
         let mut tiles = *c;
         let mut smallest = V::splat(sum.c_smallest);
@@ -58,7 +66,7 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
         }
         *c = tiles;
         // A sum that left i32 is back with a magnitude of at least this.
-        bad.shr::<24>().i_greater(V::splat(sum.suspicious - 1))
+        left::<V, { overflow::TOLD }>(sum, bad)
     }
 }
 

@@ -25,7 +25,7 @@ unsafe fn shift_of<V: Lanes>(at: &At, v: usize) -> V {
 /// # Safety
 /// Instructions: the head of `kernels.rs` says what they are.
 #[inline(always)]
-unsafe fn left<V: Lanes, const OVERFLOW: u8>(sum: &Sum, seen: V) -> V {
+pub(super) unsafe fn left<V: Lanes, const OVERFLOW: u8>(sum: &Sum, seen: V) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe {
         match OVERFLOW {
@@ -35,12 +35,17 @@ unsafe fn left<V: Lanes, const OVERFLOW: u8>(sum: &Sum, seen: V) -> V {
     }
 }
 
-/// All groups of two rows, for [`Lanes::truncated_two`].
+/// All groups of two rows, for [`Lanes::chain_two`].
 ///
 /// # Safety
 /// As for [`super::fused::chain`].
 #[inline(always)]
-unsafe fn whole<V: Lanes>(sum: &Sum, offsets: &Offsets, at: [At; 2], groups: usize) -> Chain {
+pub(super) unsafe fn whole<V: Lanes>(
+    sum: &Sum,
+    offsets: &Offsets,
+    at: [At; 2],
+    groups: usize,
+) -> Chain {
     // SAFETY: as the caller promises: there is room to read one group more.
     let next = unsafe {
         [
@@ -61,6 +66,8 @@ unsafe fn whole<V: Lanes>(sum: &Sum, offsets: &Offsets, at: [At; 2], groups: usi
         offset: offsets.offset,
         top: (sum.f + 254) << 23,
         empty: offsets.empty,
+        smallest: [sum.c_smallest, sum.smallest],
+        zero: sum.zero_result(),
     }
 }
 
@@ -106,7 +113,7 @@ pub(super) unsafe fn chain<
                 largest::<V>(*other, 0..sum.slots, start),
             ];
             let mut both = [c[0], c[1]];
-            let bad = V::truncated_two::<SCALED, OVERFLOW>(&chain, found, &mut both);
+            let bad = V::chain_two::<SCALED, OVERFLOW, false>(&chain, found, &mut both);
             two!(|r| c[r] = both[r]);
             return left::<V, OVERFLOW>(sum, bad);
         }

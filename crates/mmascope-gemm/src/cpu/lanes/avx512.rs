@@ -310,7 +310,7 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
     const CHAIN: bool = true;
 
     #[inline(always)]
-    unsafe fn truncated_two<const SCALED: bool, const OVERFLOW: u8>(
+    unsafe fn chain_two<const SCALED: bool, const OVERFLOW: u8, const HALF: bool>(
         groups: &chain::Chain,
         found: [Self; 2],
         c: &mut [[Self; 4]; 2],
@@ -320,7 +320,7 @@ impl<const DOTS: bool> Lanes for Register<DOTS> {
         // `__m512i` and nothing else.
         unsafe {
             let tiles = &mut *std::ptr::from_mut(c).cast::<[[__m512i; 4]; 2]>();
-            Self(chain::run::<SCALED, OVERFLOW>(groups, found, tiles))
+            Self(chain::run::<SCALED, OVERFLOW, HALF>(groups, found, tiles))
         }
     }
 

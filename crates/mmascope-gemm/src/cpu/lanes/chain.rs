@@ -27,6 +27,9 @@ pub(crate) struct Chain {
     /// The fields of F + 254, and of E where no product is there to raise it.
     pub(crate) top: u32,
     pub(crate) empty: u32,
+    /// Of f16 results: what the exponents of a non-zero c are at least, of the first and of later groups, as f32; and what is added to results.
+    pub(crate) smallest: [u32; 2],
+    pub(crate) zero: u32,
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -52,6 +55,14 @@ mod instructions {
         /// 24 and 28: the field of the smallest byte sum, and what stands for it.
         lowest: u32,
         empty: u32,
+        /// 32: all bits of a magnitude.
+        magnitude: u32,
+        /// 36: the last bit.
+        last: u32,
+        /// 40 and 44: what a non-zero c counts as at least, in the first group and in later ones.
+        smallest: [u32; 2],
+        /// 48: added to an f16 result, it gives a zero its sign.
+        zero: u32,
         /// 64
         start: Bytes,
         /// 128: with it byte sums are exponents of f32.
@@ -212,22 +223,22 @@ mod instructions {
         };
     }
 
-    /// A piece of text for each register of columns of a row: its number, its sum, its scale.
+    /// A piece of text for each register of columns of a row: its number, its sum, its scale, and a register that is free.
     macro_rules! each {
         ($piece:ident, first) => {
             concat!(
-                $piece!(0, "zmm0", "zmm8", "{a_scale}"),
-                $piece!(1, "zmm1", "zmm9", "{a_scale}"),
-                $piece!(2, "zmm2", "zmm10", "{a_scale}"),
-                $piece!(3, "zmm3", "zmm11", "{a_scale}"),
+                $piece!(0, "zmm0", "zmm8", "{a_scale}", "zmm16"),
+                $piece!(1, "zmm1", "zmm9", "{a_scale}", "zmm17"),
+                $piece!(2, "zmm2", "zmm10", "{a_scale}", "zmm18"),
+                $piece!(3, "zmm3", "zmm11", "{a_scale}", "zmm19"),
             )
         };
         ($piece:ident, second) => {
             concat!(
-                $piece!(0, "zmm4", "zmm12", "{a2_scale}"),
-                $piece!(1, "zmm5", "zmm13", "{a2_scale}"),
-                $piece!(2, "zmm6", "zmm14", "{a2_scale}"),
-                $piece!(3, "zmm7", "zmm15", "{a2_scale}"),
+                $piece!(0, "zmm4", "zmm12", "{a2_scale}", "zmm20"),
+                $piece!(1, "zmm5", "zmm13", "{a2_scale}", "zmm21"),
+                $piece!(2, "zmm6", "zmm14", "{a2_scale}", "zmm22"),
+                $piece!(3, "zmm7", "zmm15", "{a2_scale}", "zmm23"),
             )
         };
         ($piece:ident, both) => {
@@ -271,14 +282,38 @@ mod instructions {
 
     /// The fields beside that of c (as magnitudes, which are in the order of their exponents).
     macro_rules! beside_c {
-        ($v:literal, $c:literal, $e:literal, $scale:literal) => {
+        ($v:literal, $c:literal, $e:literal, $scale:literal, $kept:literal) => {
             concat!("vrangeps ", $e, ", ", $e, ", ", $c, ", 11\n")
+        };
+    }
+
+    /// The same where a subnormal c has the exponent of its field, and a zero none. c is kept.
+    macro_rules! beside_half {
+        ($v:literal, $c:literal, $e:literal, $scale:literal, $kept:literal) => {
+            concat!(
+                "vptestmd k1, ",
+                $c,
+                ", dword ptr [{k} + 32]{{1to16}}\n",
+                "vmovdqa32 ",
+                $kept,
+                ", ",
+                $c,
+                "\n",
+                "vrangeps zmm30{{k1}}{{z}}, ",
+                $c,
+                ", dword ptr [{smallest}]{{1to16}}, 11\n",
+                "vrangeps ",
+                $e,
+                ", ",
+                $e,
+                ", zmm30, 11\n",
+            )
         };
     }
 
     /// Scales, and c on the grid.
     macro_rules! scaled {
-        ($v:literal, $c:literal, $e:literal, $scale:literal) => {
+        ($v:literal, $c:literal, $e:literal, $scale:literal, $kept:literal) => {
             concat!(
                 "vpandd ",
                 $e,
@@ -311,11 +346,14 @@ mod instructions {
         () => {
             concat!(each!(beside_c, both), each!(scaled, both))
         };
+        (half) => {
+            concat!(each!(beside_half, both), each!(scaled, both))
+        };
     }
 
     /// Both pieces where there are block scales.
     macro_rules! beside_c_in_blocks {
-        ($v:literal, $c:literal, $e:literal, $scale:literal) => {
+        ($v:literal, $c:literal, $e:literal, $scale:literal, $kept:literal) => {
             concat!(
                 "vmovdqu32 zmm30, [{b_scale} + 64 * ",
                 $v,
@@ -434,7 +472,7 @@ mod instructions {
     }
 
     macro_rules! magnitude {
-        ($v:literal, $sum:literal, $e:literal, $scale:literal) => {
+        ($v:literal, $sum:literal, $e:literal, $scale:literal, $kept:literal) => {
             concat!(
                 "vpabsd zmm28, ",
                 $sum,
@@ -446,7 +484,7 @@ mod instructions {
 
     /// Results.
     macro_rules! result {
-        ($v:literal, $sum:literal, $e:literal, $scale:literal) => {
+        ($v:literal, $sum:literal, $e:literal, $scale:literal, $kept:literal) => {
             concat!(
                 "vcvtdq2ps ",
                 $sum,
@@ -469,8 +507,45 @@ mod instructions {
         };
     }
 
+    /// f16 results. The sums go to f32 by way of odd numbers, so that the second rounding sees what the first lost. An infinite c stays.
+    macro_rules! half_result {
+        ($v:literal, $sum:literal, $e:literal, $scale:literal, $kept:literal) => {
+            concat!(
+                "vcvtdq2ps zmm30, ",
+                $sum,
+                ", {{rz-sae}}\n",
+                "vcvttps2dq zmm31, zmm30\n",
+                "vpcmpneqd k1, zmm31, ",
+                $sum,
+                "\n",
+                "vpord zmm30{{k1}}, zmm30, dword ptr [{k} + 36]{{1to16}}\n",
+                "vpsubd ",
+                $e,
+                ", zmm27, ",
+                $e,
+                "\n",
+                "vmulps zmm30, zmm30, ",
+                $e,
+                "\n",
+                "vcvtps2ph ymm30, zmm30, 0\n",
+                "vcvtph2ps zmm30, ymm30\n",
+                "vfpclassps k1, ",
+                $kept,
+                ", 24\n",
+                "vaddps ",
+                $sum,
+                ", zmm30, dword ptr [{k} + 48]{{1to16}}\n",
+                "vmovaps ",
+                $sum,
+                "{{k1}}, ",
+                $kept,
+                "\n",
+            )
+        };
+    }
+
     macro_rules! result_in_blocks {
-        ($v:literal, $sum:literal, $e:literal, $scale:literal) => {
+        ($v:literal, $sum:literal, $e:literal, $scale:literal, $kept:literal) => {
             concat!(
                 "vmovdqu32 zmm30, [{b_scale} + 64 * ",
                 $v,
@@ -483,7 +558,7 @@ mod instructions {
                 ", ",
                 $e,
                 ", zmm30\n",
-                result!($v, $sum, $e, $scale),
+                result!($v, $sum, $e, $scale, $kept),
             )
         };
     }
@@ -518,19 +593,20 @@ mod instructions {
         };
     }
 
-    /// All groups: c in, results out. Gives what `OVERFLOW` looks at.
+    /// All groups: c in, results out. Gives what `OVERFLOW` looks at. `HALF`: results are numbers of f16.
     ///
     /// # Safety
     /// AVX-512 F, BW and DQ; the groups are there, and of the exponents one more.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-    pub(in super::super) unsafe fn run<const SCALED: bool, const OVERFLOW: u8>(
+    pub(in super::super) unsafe fn run<const SCALED: bool, const OVERFLOW: u8, const HALF: bool>(
         chain: &Chain,
         found: [__m512i; 2],
         c: &mut [[__m512i; 4]; 2],
     ) -> __m512i {
-        // (The text with block scales takes it for granted.)
+        // (Two texts take it for granted.)
         const { assert!(!SCALED || OVERFLOW == overflow::HALVES) };
+        const { assert!(!HALF || OVERFLOW == overflow::TOLD) };
         let halves = OVERFLOW == overflow::HALVES;
         let constants = &Constants {
             bytes: [0x00ff_00ff, 0xff00_ff00],
@@ -540,6 +616,10 @@ mod instructions {
             slots: (if halves { chain.slots / 2 } else { chain.slots }) as u32,
             lowest: chain.offset.wrapping_add(u32::from(chain.start) << 23),
             empty: chain.empty,
+            magnitude: u32::MAX >> 1,
+            last: 1,
+            smallest: chain.smallest,
+            zero: chain.zero,
             start: Bytes([chain.start; 64]),
             offset: Bytes([(chain.offset >> 23) as u8; 64]),
         };
@@ -599,8 +679,17 @@ mod instructions {
         // SAFETY: reads the groups' operands, the exponents of one group more and the constants, all readable, and nothing else; the
         // instructions are AVX-512 F's, BW's and DQ's.
         unsafe {
-            match (SCALED, OVERFLOW) {
-                (true, _) => block!(
+            match (SCALED, HALF, OVERFLOW) {
+                (_, true, _) => block!(
+                    groups!(
+                        begin!(half),
+                        told,
+                        half_result,
+                        "lea {smallest}, [{k} + 44]\n"
+                    ),
+                    smallest = constants.smallest.as_ptr()
+                ),
+                (true, ..) => block!(
                     groups!(
                         each!(beside_c_in_blocks, both),
                         halves,
@@ -611,8 +700,8 @@ mod instructions {
                     a2_scale = chain.a_scales[1],
                     b_scale = chain.b_scales
                 ),
-                (_, overflow::HALVES) => block!(groups!(begin!(), halves, result, "")),
-                (_, overflow::TOLD) => block!(groups!(begin!(), told, result, "")),
+                (_, _, overflow::HALVES) => block!(groups!(begin!(), halves, result, "")),
+                (_, _, overflow::TOLD) => block!(groups!(begin!(), told, result, "")),
                 _ => block!(groups!(begin!(), never, result, "")),
             }
         }
