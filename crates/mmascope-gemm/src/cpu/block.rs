@@ -107,15 +107,14 @@ impl<P: Packed> Job<'_, P> {
         let mut lanes = vec![0_u32; rows.len() * width];
         // Before the first step: columns whose c the kernel's lanes cannot show.
         let mut hidden = vec![0_u64; rows.len()];
-        // Where words are the lanes themselves.
         let modified =
             self.first && self.reference.modifiers != after_first(&self.reference.modifiers);
-        let same = self.c.is_plain() && self.d.is_plain() && !modified;
+        let codec = if self.first { self.c } else { self.d };
         for (r, words) in words.iter().enumerate() {
-            if same {
+            if !modified {
                 let lanes = &mut lanes[r * width + shift..];
                 for (lane, word) in lanes.iter_mut().zip(words.iter()) {
-                    *lane = word.word() as u32;
+                    *lane = codec.decode(word.word());
                 }
                 continue;
             }
@@ -201,15 +200,8 @@ impl<P: Packed> Job<'_, P> {
         }
         for (words, lanes) in words.iter_mut().zip(lanes.chunks(width)) {
             let lanes = &lanes[shift..shift + columns];
-            if let Some(nan) = self.d.plain_nan() {
-                for (word, lane) in words.iter_mut().zip(lanes) {
-                    let is_nan = lane & !(1 << 31) > 0x7f80_0000;
-                    *word = W::stored(u64::from(if is_nan { nan } else { *lane }));
-                }
-            } else {
-                for (word, lane) in words.iter_mut().zip(lanes) {
-                    *word = W::stored(self.d.encode(*lane));
-                }
+            for (word, lane) in words.iter_mut().zip(lanes) {
+                *word = W::stored(self.d.encode(*lane));
             }
         }
         Ok(())
