@@ -15,8 +15,10 @@ pub(super) struct Codec {
     /// The bits that are read of such a word: a tf32 leaves out the lowest.
     read: u32,
     fraction_bits: u32,
-    /// Times it, a number of the format has the format's field where f32 has its own.
-    down: f32,
+    /// What is taken from f32's field to make it the format's.
+    rebias: u32,
+    /// Times both, a subnormal is its significand. (One would often be no f32.)
+    places: [f32; 2],
     shift: u32,
     sign_bit: u32,
     /// The word of a NaN result.
@@ -27,12 +29,15 @@ pub(super) struct Codec {
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = 0xff << 23;
 const QUIET_NAN: u32 = INFINITY | 1 << 22;
+/// 2^23, to which f32 adds whole numbers below it exactly.
+const WHOLE: f32 = (1 << 23) as f32;
 
 impl Codec {
     pub(super) fn new(format: &Format, output: &Output) -> Option<Self> {
         let beside = format.register.shift;
         let format = format.container();
         let float = format.float()?;
+        let up = float.bias - 1 + float.fraction_bits as i32;
         let nan = match output.nan {
             Nan::Word(word) | Nan::Operand(word) => word,
             Nan::Any | Nan::Own => format.to_register(format.nan_or_substitute()),
@@ -43,7 +48,8 @@ impl Codec {
             plain: format.bits == 32,
             read: u32::MAX << if format.bits == 32 { beside } else { 0 },
             fraction_bits: float.fraction_bits,
-            down: power_of_two(float.bias - 127) as f32,
+            rebias: (127 - float.bias) as u32,
+            places: [up.div_euclid(2), up - up.div_euclid(2)].map(|up| power_of_two(up) as f32),
             shift: format.register.shift,
             sign_bit: format.bits - 1,
             nan: nan as u32,
@@ -97,11 +103,16 @@ impl Codec {
             let nan = mask(magnitude > INFINITY);
             return u64::from(choose(nan, self.nan, lane));
         }
-        // Times a power of two, a number has the format's exponent field, and a subnormal its significand in place: both exactly.
-        // (Where it is 1, f32's own subnormals are not multiplied, which takes some processors 50 times as long.)
-        let other = mask(self.down != 1.0);
-        let moved = (f32::from_bits(magnitude & other) * self.down).to_bits();
-        let finite = choose(other, moved, magnitude) >> (23 - self.fraction_bits);
+        let drop = 23 - self.fraction_bits;
+        let normal = (magnitude >> drop).wrapping_sub(self.rebias << self.fraction_bits);
+        // (f32's own subnormals lie as its normal numbers do; to multiply them takes some processors 50 times as long.)
+        let other = mask(self.rebias != 0);
+        let [first, second] = self.places;
+        let places = f32::from_bits(magnitude & other) * first * second;
+        // Below 2^23, so that the sum has them as its last bits.
+        let subnormal = (places + WHOLE).to_bits() ^ WHOLE.to_bits();
+        let small = other & mask(magnitude >> 23 < self.decoder.fields().0);
+        let finite = choose(small, subnormal, normal);
         let infinite = mask(magnitude == INFINITY);
         let code = choose(infinite, self.infinity, finite) | (lane >> 31) << self.sign_bit;
         let nan = mask(magnitude > INFINITY);

@@ -127,7 +127,7 @@ impl Level {
 
 /// Whether there are four vector pipes beside AVX-512, and a second cache that feeds them: then sums are faster by
 /// conversion than in 64-bit lanes, more rows at a time are faster, and panels need not stay in the first cache (measured
-/// on a Zen 5; of a Zen 4 assumed). Processors with two pipes of 512 bits lack SSE4A. What is computed is the same.
+/// on a Zen 5 and on a Zen 4). Processors with two pipes of 512 bits lack SSE4A. What is computed is the same.
 pub(super) fn has_four_pipes() -> bool {
     #[cfg(target_arch = "x86_64")]
     {

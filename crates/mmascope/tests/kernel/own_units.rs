@@ -5,6 +5,7 @@ use mmascope::cpu::{Kernel, Level};
 use mmascope::dpa::{Modifiers, Unit};
 use mmascope::format::Format;
 use mmascope::gemm::{Matrices, Matrix};
+use mmascope::isa::Catalogue;
 
 use super::adversary::{ELEMENTS, Elements, STARTS};
 use super::cases::{Case, by_kernel, watch};
@@ -76,6 +77,11 @@ fn users_units_have_kernels_where_their_parameters_fit() {
         ),
         (
             "a=f16 b=f16 c=f16 d=f16 k=16".to_owned(),
+            "fused L=8 F=24 -> rne f16",
+        ),
+        // The first c has subnormals far below those of the next.
+        (
+            "a=f16 b=f16 c=f32 d=f16 k=32".to_owned(),
             "fused L=8 F=24 -> rne f16",
         ),
         (
@@ -570,5 +576,38 @@ fn a_c_far_above_the_products_that_they_cancel() {
         let matrices = Matrices::new(matrix(m, k, a), matrix(k, n, b));
         let matrices = matrices.and_then(|both| both.with_c(matrix(m, n, c)));
         at_every_level(&unit, &matrices.expect("shapes fit"), &program);
+    }
+}
+
+/// Every word of a format as c, where all products are zero: it comes back as d.
+#[test]
+fn all_words_of_declared_formats_as_c_and_d() {
+    for format in [
+        "exponent 4 bias -30 fraction 3",
+        "exponent 4 bias -22 fraction 7",
+        "exponent 5 bias 15 fraction 7",
+        "exponent 4 bias 110 fraction 5",
+        "exponent 8 bias 127 fraction 4",
+    ] {
+        let text = format!(
+            "format own = sign 1 {format} specials ieee\narch chip\nx.{{shape}}\n\
+             | f16 x f16 + own -> own | m1n1k2 | fused L=2 F=24 -> rne own | open\n"
+        );
+        let mut catalogue = Catalogue::empty();
+        catalogue.extend("own", &text).expect(format);
+        let row = catalogue.find("chip", "x.m1n1k2").expect("a row");
+        let unit = row.unit().expect("a unit");
+        let of = unit.signature();
+        let [n, k] = [64, 4];
+        let m = (1 << of.c.bits) / n;
+        let matrix = |of: &Format, rows: usize, columns: usize, words: Vec<u64>| {
+            let words = Words::of(of, words).expect("words");
+            Matrix::row_major(rows, columns, words).expect("a matrix")
+        };
+        let a = matrix(&of.a, m, k, vec![0; m * k]);
+        let b = matrix(&of.b, k, n, vec![0; k * n]);
+        let c = matrix(&of.c, m, n, (0..1 << of.c.bits).collect());
+        let matrices = Matrices::new(a, b).and_then(|both| both.with_c(c));
+        at_every_level(unit, &matrices.expect("shapes fit"), format);
     }
 }

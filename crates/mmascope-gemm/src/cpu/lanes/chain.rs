@@ -1,6 +1,6 @@
-//! Fused sums of two rows that are truncated, group after group, in one block of instructions for AVX-512.
+//! Fused sums of two rows, truncated or with f16 results, group after group, in one block of instructions for AVX-512.
 //!
-//! It does what `kernels/truncated.rs` says, in lanes that convert toward zero. Written out, all that two rows need stays in 32 registers: c becomes the
+//! It does what `kernels/truncated.rs` and `kernels/half.rs` say, in lanes that convert toward zero. Written out, all that two rows need stays in 32 registers: c becomes the
 //! sum and the sum the next c in place. The compiler moves half of it through memory between groups, so that short
 //! groups take a twentieth longer (`docs/measured/gemm-zen5.md`).
 
