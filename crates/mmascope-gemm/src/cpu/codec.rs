@@ -17,7 +17,7 @@ pub(super) struct Codec {
     fraction_bits: u32,
     /// What is taken from f32's field to make it the format's.
     rebias: u32,
-    /// Times both, a subnormal is its significand. (One would often be no f32.)
+    /// Times both, a subnormal is its significand. (One alone may be no f32.)
     places: [f32; 2],
     shift: u32,
     sign_bit: u32,

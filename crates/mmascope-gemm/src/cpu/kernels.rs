@@ -16,6 +16,7 @@
 //!   slices only; `double.rs` says where its sums lie.
 #![allow(unsafe_code)]
 
+mod chained;
 mod double;
 mod exact;
 mod fused;

@@ -1,9 +1,9 @@
 //! The kernel for fused sums (T-FDPA) with f16 results, two rows at a time. From one group's sums to the next's there is
 //! a long chain of operations; the other row's run beside it.
 
+use super::chained::{chained, left};
 use super::fused::{At, FIELD, INFINITY, SIGN, Tile, add_products, largest};
-use super::truncated::{left, whole};
-use crate::cpu::lanes::{Lanes, VECTORS, four, overflow, rows, terms, two};
+use crate::cpu::lanes::{Lanes, VECTORS, four, overflow, rows, terms};
 use crate::cpu::sum::{Offsets, Sum};
 
 /// `groups` groups of every row, as [`super::fused::chain`].
@@ -20,6 +20,11 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
 ) -> V {
     // SAFETY: as the caller promises.
     unsafe {
+        let found =
+            chained::<V, ROWS, false, { overflow::TOLD }, true>(sum, offsets, &at, groups, c);
+        if let Some(bad) = found {
+            return bad;
+        }
         let start = V::b_splat(offsets.start);
         let constants = Constants {
             offset: V::splat(offsets.offset),
@@ -31,14 +36,6 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
         let mut bytes = [start; ROWS];
         for (bytes, at) in bytes.iter_mut().zip(at) {
             *bytes = largest::<V>(at, 0..sum.slots, start);
-        }
-        if let (true, [one, other]) = (V::CHAIN && groups > 0, &at[..]) {
-            let chain = whole::<V>(sum, offsets, [*one, *other], groups);
-            let mut both = [c[0], c[1]];
-            let found = [bytes[0], bytes[1]];
-            let seen = V::chain_two::<false, { overflow::TOLD }, true>(&chain, found, &mut both);
-            two!(|r| c[r] = both[r]);
-            return left::<V, { overflow::TOLD }>(sum, seen);
         }
         let mut tiles = *c;
         let mut smallest = V::splat(sum.c_smallest);
@@ -65,7 +62,6 @@ pub(super) unsafe fn chain<V: Lanes, const ROWS: usize>(
             smallest = V::splat(sum.smallest);
         }
         *c = tiles;
-        // A sum that left i32 is back with a magnitude of at least this.
         left::<V, { overflow::TOLD }>(sum, bad)
     }
 }

@@ -4,10 +4,10 @@
 //! sign is then one operation on integers, and the exponent needs no mask of its own. Where an instruction
 //! converts integers toward zero ([`Lanes::ROUNDS`]), c is kept as it is.
 
+use super::chained::{chained, left};
 use super::fused::{At, FIELD, SIGN, Tile, add_products, largest};
 use super::rounding::{added_each, toward_zero};
-use crate::cpu::lanes::chain::Chain;
-use crate::cpu::lanes::{Lanes, VECTORS, four, overflow, rows, terms, two};
+use crate::cpu::lanes::{Lanes, VECTORS, four, overflow, rows, terms};
 use crate::cpu::sum::{Finish, Offsets, Sum};
 
 /// The exponents of a group's block scales, of the v-th register of columns, shifted by 23.
@@ -18,57 +18,6 @@ use crate::cpu::sum::{Finish, Offsets, Sum};
 unsafe fn shift_of<V: Lanes>(at: &At, v: usize) -> V {
     // SAFETY: as the caller of `chain` promises.
     unsafe { V::splat(*at.a_scales).i_add(V::load(at.b_scales.add(v * V::WIDTH))) }
-}
-
-/// The lanes in which a sum has left i32, of what was looked at.
-///
-/// # Safety
-/// Instructions: the head of `kernels.rs` says what they are.
-#[inline(always)]
-pub(super) unsafe fn left<V: Lanes, const OVERFLOW: u8>(sum: &Sum, seen: V) -> V {
-    // SAFETY: as the caller of `chain` promises.
-    unsafe {
-        match OVERFLOW {
-            overflow::TOLD => seen.shr::<24>().i_greater(V::splat(sum.suspicious - 1)),
-            _ => seen,
-        }
-    }
-}
-
-/// All groups of two rows, for [`Lanes::chain_two`].
-///
-/// # Safety
-/// As for [`super::fused::chain`].
-#[inline(always)]
-pub(super) unsafe fn whole<V: Lanes>(
-    sum: &Sum,
-    offsets: &Offsets,
-    at: [At; 2],
-    groups: usize,
-) -> Chain {
-    // SAFETY: as the caller promises: there is room to read one group more.
-    let next = unsafe {
-        [
-            at[0].slots::<V>(0..0, sum.slots),
-            at[1].slots::<V>(0..0, sum.slots),
-        ]
-    };
-    Chain {
-        a: [at[0].a, at[1].a],
-        b: at[0].b,
-        a_exponents: [next[0].a_exponents, next[1].a_exponents],
-        b_exponents: next[0].b_exponents,
-        a_scales: [at[0].a_scales, at[1].a_scales],
-        b_scales: at[0].b_scales,
-        groups,
-        slots: sum.slots,
-        start: offsets.start,
-        offset: offsets.offset,
-        top: (sum.f + 254) << 23,
-        empty: offsets.empty,
-        smallest: [sum.c_smallest, sum.smallest],
-        zero: sum.zero_result(),
-    }
 }
 
 /// `groups` groups of each row, as [`super::fused::chain`]. `MASKED`: results have fewer bits than f32.
@@ -104,18 +53,11 @@ pub(super) unsafe fn chain<
         } else {
             sum.slots
         };
-        if let (true, [one, other], None) = (V::CHAIN && !MASKED && groups > 0, &at[..], sum.after)
-        {
-            let chain = whole::<V>(sum, offsets, [*one, *other], groups);
-            // (Not `map`: what it is given is not inlined, and calls instructions as functions.)
-            let found = [
-                largest::<V>(*one, 0..sum.slots, start),
-                largest::<V>(*other, 0..sum.slots, start),
-            ];
-            let mut both = [c[0], c[1]];
-            let bad = V::chain_two::<SCALED, OVERFLOW, false>(&chain, found, &mut both);
-            two!(|r| c[r] = both[r]);
-            return left::<V, OVERFLOW>(sum, bad);
+        if !MASKED && sum.after.is_none() {
+            let found = chained::<V, ROWS, SCALED, OVERFLOW, false>(sum, offsets, &at, groups, c);
+            if let Some(bad) = found {
+                return bad;
+            }
         }
         let mut bad = zero;
         let mut bytes = [start; ROWS];
