@@ -82,7 +82,7 @@ fn users_units_have_kernels_where_their_parameters_fit() {
         // The first c has subnormals far below those of the next.
         (
             "a=f16 b=f16 c=f32 d=f16 k=32".to_owned(),
-            "fused L=8 F=24 -> rne f16",
+            "fused L=8 F=9 -> rne f16",
         ),
         (
             "a=bf16 b=bf16 c=bf16 d=bf16 k=8".to_owned(),
