@@ -139,7 +139,7 @@ def diff_whole(catalogue: Catalogue, arguments: list[str], parts: list[str]) -> 
 def identify(catalogue: Catalogue, given: Any, d: Any, alpha: float, beta: float) -> str:
     """Which rows and schedules give D: JSON."""
 
-def infer(asked: Any, budget: int, seed: int, with_catalogue: bool, progress: Any) -> tuple[str, list[str] | None, bool]:
+def infer(asked: Any, budget: int, confirm: int | None, seed: int, with_catalogue: bool, progress: Any) -> tuple[str, list[str] | None, bool]:
     """The model of a device: JSON; where one was found, a row for a catalogue, its signature and its program; whether it
 holds."""
 

@@ -18,6 +18,7 @@ pub(crate) fn run(
     let chosen = InferenceOptions {
         budget: options.budget,
         seed: options.seed,
+        confirm: options.confirm,
         ..InferenceOptions::default()
     };
     let progress = crate::progress::counter("query");
@@ -114,9 +115,13 @@ fn model(out: &mut impl Write, inference: &Inference, found: &Found) -> Result<(
         "\nAs a file for --isa:\n\n{}",
         found.row(&inference.subject)
     )?;
+    let confirmed = match inference.confirmed {
+        0 => String::new(),
+        confirmed => format!(", confirmed over {confirmed} more"),
+    };
     writeln!(
         out,
-        "verified over {} fresh inputs; {} candidates rejected, each by an answer (--json shows the nearest)",
+        "verified over {} fresh inputs{confirmed}; {} candidates rejected, each by an answer (--json shows the nearest)",
         inference.trials, found.rejected_count
     )?;
     Ok(())

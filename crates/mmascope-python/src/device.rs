@@ -241,6 +241,7 @@ pub(crate) fn infer(
     py: Python<'_>,
     asked: Asked<'_>,
     budget: u64,
+    confirm: Option<u64>,
     seed: u64,
     with_catalogue: bool,
     progress: Option<Py<PyAny>>,
@@ -256,6 +257,7 @@ pub(crate) fn infer(
     let options = InferenceOptions {
         budget,
         seed,
+        confirm,
         ..InferenceOptions::default()
     };
     let catalogue = asked.catalogue.get().inner.clone();

@@ -73,6 +73,8 @@ pub(crate) struct Asker<'a> {
     /// Queries about orders, and how many of them count against no budget.
     of_order: u64,
     beside: u64,
+    /// Queries that confirmed a model, which count against no budget either.
+    pub(crate) confirming: u64,
     pub(crate) noise: Option<Noise>,
 }
 
@@ -86,6 +88,7 @@ impl<'a> Asker<'a> {
             budget,
             of_order: 0,
             beside: 0,
+            confirming: 0,
             noise: None,
         }
     }
@@ -107,6 +110,12 @@ impl<'a> Asker<'a> {
     }
 
     fn answers(&mut self, cases: &[OperandWords]) -> Result<Vec<Answer>> {
+        let answers = self.uncounted(cases)?;
+        self.queries += cases.len() as u64;
+        Ok(answers)
+    }
+
+    fn uncounted(&mut self, cases: &[OperandWords]) -> Result<Vec<Answer>> {
         let mut found = Vec::with_capacity(cases.len());
         for chunk in cases.chunks(BATCH) {
             let mut batch = Batch::new(*self.device.signature());
@@ -121,7 +130,6 @@ impl<'a> Asker<'a> {
                     message: format!("{} answers to {} queries", answers.len(), chunk.len()),
                 });
             }
-            self.queries += chunk.len() as u64;
             found.extend(answers);
         }
         Ok(found)
@@ -147,6 +155,25 @@ impl<'a> Asker<'a> {
         Ok(places)
     }
 
+    /// Those of the cases that a unit answers otherwise than the device, with the device's answers. None is remembered.
+    pub(crate) fn contradicting(
+        &mut self,
+        unit: &Unit,
+        cases: Vec<OperandWords>,
+    ) -> Result<Vec<Asked>> {
+        let answers = self.uncounted(&cases)?;
+        self.confirming += cases.len() as u64;
+        let signature = *self.device.signature();
+        let mut contradicting = Vec::new();
+        for (case, answer) in cases.into_iter().zip(answers) {
+            let asked = Asked::new(&signature, case, answer)?;
+            if !asked.fits(unit) {
+                contradicting.push(asked);
+            }
+        }
+        Ok(contradicting)
+    }
+
     /// Asks one in `every` known questions again, in another order, with at most a quarter of what can be spared.
     pub(crate) fn recheck(&mut self, every: usize) -> Result<()> {
         let most = (self.spare() / 4) as usize;
@@ -159,15 +186,24 @@ impl<'a> Asker<'a> {
         let cases: Vec<OperandWords> = places.iter().map(|&i| self.asked[i].case.clone()).collect();
         let answers = self.answers(&cases)?;
         for (&place, answer) in places.iter().zip(answers) {
-            let first = self.asked[place].answer;
-            if first != answer && self.noise.is_none() {
-                self.noise = Some(Noise {
-                    case: self.asked[place].case.clone(),
-                    answers: [first, answer],
-                });
-            }
+            self.compare(place, answer);
         }
         Ok(())
+    }
+
+    /// Compares another answer to a known question with the first.
+    pub(crate) fn compare(&mut self, place: usize, answer: Answer) {
+        let Asked {
+            case,
+            answer: first,
+            ..
+        } = &self.asked[place];
+        if *first != answer && self.noise.is_none() {
+            self.noise = Some(Noise {
+                case: case.clone(),
+                answers: [*first, answer],
+            });
+        }
     }
 
     /// The device itself, for other kinds of questions, which [`Asker::spend`] counts.

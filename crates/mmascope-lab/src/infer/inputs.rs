@@ -1,5 +1,6 @@
 //! Makes the questions for a device: kinds of inputs, each aimed at some parameters of the model space.
 
+mod alone;
 mod half;
 mod large;
 mod leading;
@@ -15,6 +16,7 @@ use crate::dpa::{Operation, Unit};
 use crate::format::Format;
 use crate::reveal::Random;
 use crate::tree::Tree;
+pub(crate) use alone::alone;
 pub(crate) use half::half;
 use large::{huge, special, zeros};
 pub(crate) use leading::leading;

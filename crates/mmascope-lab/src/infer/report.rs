@@ -30,7 +30,9 @@ pub struct Inference {
     pub outcome: Outcome,
     /// Fresh random and directed inputs with which the model was verified.
     pub trials: u64,
-    /// Queries asked.
+    /// Fresh inputs beside [`Inference::queries`] that confirmed the model.
+    pub confirmed: u64,
+    /// Queries asked to find the model and to verify it.
     pub queries: u64,
     /// Time taken.
     pub seconds: f64,

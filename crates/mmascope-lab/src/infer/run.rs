@@ -79,8 +79,12 @@ pub(super) struct Run<'a> {
     pub(super) half: Random,
     pub(super) options: &'a InferenceOptions,
     pub(super) cpu_limit: CpuLimit,
+    /// For inputs that confirm a model.
+    pub(super) confirming: Random,
     /// Random inputs with which the model at the end was verified.
     pub(super) trials: u64,
+    /// Those beside the budget that confirmed it.
+    pub(super) confirmed: u64,
     /// The number of first questions that are about alignment and rounding.
     pub(super) core: usize,
     /// What the device is seen without: signs that it changes.
@@ -114,9 +118,11 @@ impl<'a> Run<'a> {
             residues: Random::new(options.seed ^ 0x7e51_d0e5),
             tall: Random::new(options.seed ^ 0x7a11_50f5),
             half: Random::new(options.seed ^ 0x5a1f_50f5),
+            confirming: Random::new(options.seed ^ 0xc0f1_50f5),
             options,
             cpu_limit: CpuLimit::new(options.cpu_limit),
             trials: 0,
+            confirmed: 0,
             core: 0,
             signs,
             order: None,
@@ -204,6 +210,7 @@ impl<'a> Run<'a> {
                 if let neighbours::Study::Stands(mut study) = study
                     // A model that nobody has described before may be wrong where few inputs show it.
                     && (is_row || self.verify(&unit, AGAIN)?)
+                    && self.confirm(&unit, is_row, progress)?
                 {
                     study.look_at_rows(self, rows);
                     if let Some(noise) = self.noise()? {

@@ -1,6 +1,6 @@
 //! Units outside the model space are reported as such: no model, with a counter-example, or noise.
 
-use mmascope::dpa::{Modifiers, Signature};
+use mmascope::dpa::{Modifiers, Signature, Unit};
 use mmascope::dut::{Batch, Dut};
 use mmascope::infer::{InferenceOptions, Outcome, infer};
 use mmascope::isa::Catalogue;
@@ -201,6 +201,59 @@ fn rare_noise_is_named() {
         };
         assert_ne!(answers[0], answers[1]);
         assert!(inference.queries < 8000, "{}", inference.queries);
+    }
+}
+
+/// A unit with a wrong last bit wherever certain pairs of operands meet, one pair in so many.
+struct Faulty {
+    unit: Unit,
+    one_in: u64,
+}
+
+impl Dut for Faulty {
+    fn signature(&self) -> &Signature {
+        self.unit.signature()
+    }
+
+    fn name(&self) -> &'static str {
+        "a rare pair of operands"
+    }
+
+    fn run(&mut self, batch: &Batch) -> mmascope::Result<Vec<Answer>> {
+        let answer = |index| {
+            let query = batch.query(index);
+            let word = self.unit.dot(&query, &Modifiers::default())?;
+            let wrong = query.a.iter().zip(query.b).any(|(&a, &b)| {
+                let mixed = (a << 16 | b).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24;
+                a & 0x7fff != 0 && b & 0x7fff != 0 && mixed % self.one_in == 7
+            });
+            Ok(Answer::Word(
+                word ^ u64::from(wrong && !self.unit.is_nan(word)),
+            ))
+        };
+        (0..batch.len()).map(answer).collect()
+    }
+}
+
+/// A wrong pair of operands, so rare that only the inputs at the end show it: neither the row of the catalogue that the unit is otherwise, nor, of a unit
+/// that has none, the program that describes it otherwise.
+#[test]
+fn rare_pairs_of_operands_are_not_overlooked() {
+    let catalogue = Catalogue::built_in();
+    let row = catalogue
+        .find("hopper", "mma.m16n8k16.f32.f16.f16.f32")
+        .expect("a row");
+    let hopper = row.unit().expect("a unit").clone();
+    let program = "t-fdpa L=4 F=22 e0=-132 -> rz f32"
+        .parse()
+        .expect("a program");
+    let own = Unit::new(
+        "a=f16 b=f16 c=f32 d=f32 k=8".parse().expect("a signature"),
+        program,
+    );
+    // The row is confirmed over fewer inputs.
+    for (unit, one_in) in [(hopper, 80_000), (own.expect("a unit"), 150_000)] {
+        is_outside(Faulty { unit, one_in });
     }
 }
 

@@ -47,6 +47,7 @@ impl Inference {
             "rejected": [],
             "rejected_count": 0,
             "verified": {"trials": self.trials, "mismatches": 0},
+            "confirmed": {"trials": self.confirmed, "mismatches": 0},
             "queries": self.queries,
             "seconds": self.seconds,
         });

@@ -1,0 +1,110 @@
+//! Confirms a model: many more fresh inputs than the search can afford to remember, of which only those that contradict
+//! it are kept.
+//!
+//! A model may err on one input in 100,000, and a device on one pair of operands in 10,000, which some thousand fresh
+//! inputs do not show.
+
+use std::time::{Duration, Instant};
+
+use super::InferenceProgress;
+use super::inputs::{Focus, Kind, Residues, alone, half, leading, make, nearly_normal, pair, tall};
+use super::run::Run;
+use crate::cases::{Family, Generator, Hints};
+use crate::dpa::{Modifiers, OperandWords, Unit};
+use crate::error::Result;
+
+/// Inputs of each family in a portion.
+const IN_FAMILY: u64 = 200;
+/// Inputs of each kind in a portion.
+const OF_KIND: usize = 75;
+/// Inputs of each kind that is made for one question alone.
+const OF_OTHERS: usize = 100;
+/// So many times as many are asked where a model has several unusual parameters.
+const WHERE_ODD: u64 = 3;
+/// So many times fewer are asked where it is a row of the catalogue.
+const OF_ROW: u64 = 5;
+/// A device that is slow is asked no longer than this.
+const LONGEST: Duration = Duration::from_secs(10);
+/// So many contradictions join the questions; more of them would say the same.
+const KEPT: usize = 16;
+
+impl Run<'_> {
+    /// Whether a unit gives the device's answers to as many fresh inputs as the options say, or more. Inputs that contradict it join the questions.
+    pub(super) fn confirm(
+        &mut self,
+        unit: &Unit,
+        is_row: bool,
+        progress: InferenceProgress<'_>,
+    ) -> Result<bool> {
+        let begin = Instant::now();
+        let usual = self.options.confirming();
+        let wanted = match is_row {
+            true => usual.div_ceil(OF_ROW),
+            false if self.is_odd(unit.program()) => usual.saturating_mul(WHERE_ODD),
+            false => usual,
+        };
+        let (focus, hints) = (Focus::of(unit).distinct(), Hints::of_unit(unit));
+        self.confirmed = 0;
+        while self.confirmed < wanted && begin.elapsed() < LONGEST {
+            let mut cases = self.portion(unit, &focus, hints);
+            cases.truncate((wanted - self.confirmed) as usize);
+            self.confirmed += cases.len() as u64;
+            let mut contradicting = self.asker.contradicting(unit, cases)?;
+            if !contradicting.is_empty() {
+                contradicting.truncate(KEPT);
+                let cases = contradicting.iter().map(|asked| asked.case.clone());
+                let places = self.asker.ask(cases.collect())?;
+                for (place, asked) in places.into_iter().zip(contradicting) {
+                    self.asker.compare(place, asked.answer);
+                }
+                self.confirmed = 0;
+                return Ok(false);
+            }
+            progress(
+                self.asker.queries + self.asker.confirming,
+                "more fresh inputs",
+            );
+        }
+        Ok(true)
+    }
+
+    /// Fresh inputs of every family and kind around a unit, in any order.
+    fn portion(&mut self, unit: &Unit, focus: &Focus, hints: Hints) -> Vec<OperandWords> {
+        let (maker, random) = (&self.maker, &mut self.confirming);
+        let mut cases = Vec::new();
+        for family in Family::ALL {
+            let seed = random.bits();
+            let Ok(generator) = Generator::new(family, seed, &maker.signature, hints) else {
+                continue;
+            };
+            // The pairs of `exhaustive` lie in order.
+            let (first, step) = match family {
+                Family::Exhaustive => (random.bits() >> 44, 977),
+                _ => (0, 1),
+            };
+            cases.extend((0..IN_FAMILY).map(|index| generator.case(first + index * step)));
+        }
+        for kind in Kind::ALL {
+            cases.extend((0..OF_KIND).map(|_| make(maker, kind, focus, random)));
+        }
+        let residues = Residues { maker, focus };
+        for round in 0..OF_OTHERS {
+            cases.push(alone(maker, focus, random));
+            cases.push(tall(maker, focus, random));
+            cases.push(half(maker, focus, round % 2 == 0, random));
+            cases.extend(leading(maker, focus, random));
+            cases.push(nearly_normal(maker, random));
+            if maker.signature.k == 1 {
+                cases.push(pair(maker, random));
+            }
+            let products = residues.products(random);
+            if let Ok(given) = unit.dot(&products.operands(), &Modifiers::default()) {
+                cases.extend(residues.with_c(&products, given, random));
+                cases.extend(residues.crossing(&products, given, random));
+            }
+        }
+        // A last portion that is cut has some of each.
+        random.shuffle(&mut cases);
+        cases
+    }
+}
