@@ -7,6 +7,9 @@ use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Start};
 /// Parameters that are changed together, each with its values; every combination is a variant.
 pub(super) type Coupled = Vec<Vec<Setting>>;
 
+/// So near to a floor is another one beside it.
+const BESIDE: i32 = 4;
+
 /// Lists the groups of parameters that are changed together.
 pub(super) fn coupled_parameters(
     program: &Program,
@@ -24,7 +27,7 @@ pub(super) fn coupled_parameters(
             .to_vec()
     };
     let floor = |floor| Setting::of(&p::FLOOR, Value::Rounding(floor));
-    let of_bits = (4..=50).map(|bits| Setting::number(&p::FC, bits));
+    let of_bits = || (4..=50).map(|bits| Setting::number(&p::FC, bits)).collect();
     let second = (10..=48).map(|bits| Setting::number(&p::F2, bits));
     // Floors at which the end of the range of f32 and of f16 is rounded once more.
     let near = |setting: &Setting| {
@@ -32,6 +35,17 @@ pub(super) fn coupled_parameters(
         !matches!(*setting, Setting::Of(_, Value::Number(floor)) if !around(floor))
     };
     let floors: Vec<Setting> = of(&p::E0).into_iter().filter(near).collect();
+    // A floor one lower with one bit of c less leaves c's last place at the floor where it was.
+    let own = program.parameters();
+    let own = own.iter().find(|own| own.name == p::E0.symbol);
+    let own: Option<i32> = own.and_then(|own| own.value.parse().ok());
+    let beside = |setting: &Setting| match *setting {
+        Setting::Of(_, Value::Number(floor)) => {
+            own.is_some_and(|own| (own - floor).abs() <= BESIDE)
+        }
+        _ => false,
+    };
+    let beside: Vec<Setting> = of(&p::E0).into_iter().filter(beside).collect();
     let everywhere = ROUNDINGS[..8].iter().copied().map(Setting::Everywhere);
     let f = || (4..=48).map(|f| Setting::F(Some(f))).collect::<Vec<_>>();
     // An alignment that seems to be that of all terms may be that of groups, and its bits may hide theirs.
@@ -66,7 +80,7 @@ pub(super) fn coupled_parameters(
         vec![in_groups.clone(), no_floor.clone()],
         alignment(1..=64),
         vec![f(), ALIGNMENTS.map(Setting::Align).to_vec(), of(&p::STICKY)],
-        vec![of_bits.collect(), of_c()],
+        vec![of_bits(), of_c()],
         vec![ALIGNMENTS.map(Setting::Align).to_vec(), of_c()],
         vec![of(&p::FLUSH_IN), of(&p::FLUSH_OF), of(&p::FLUSH_C)],
         vec![of(&p::FLUSH_IN), of(&p::FLUSH_C), of(&p::FLUSH_RESULT)],
@@ -116,6 +130,7 @@ pub(super) fn coupled_parameters(
                 .collect(),
         ],
         vec![second.collect(), ALIGNMENTS.map(floor).to_vec()],
+        vec![of_bits(), beside],
     ]
     .into_iter()
     .filter(move |coupled| {

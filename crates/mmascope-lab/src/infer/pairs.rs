@@ -1,5 +1,5 @@
-//! Rewrites sums of two products: an exact sum, or one of rounded products, in its usual form (rounded products, then a rounded sum), and a chain of
-//! multiply-adds with the other product first.
+//! Rewrites aligned sums as rounded ones (rounded products, then rounded additions), of two products or of more, and a chain of multiply-adds with the
+//! other product first.
 
 use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Start, Terms};
 
@@ -45,6 +45,35 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
         *from = Start::Product;
     }
     (changed != *program).then_some(changed)
+}
+
+/// The program with every aligned sum replaced by rounded additions of as many products a step as units have; nothing where it has no such sum.
+pub(super) fn summed(program: &Program) -> Vec<Program> {
+    let with = |p: u32, sequential: bool| {
+        let mut changed = program.clone();
+        for statement in &mut changed.statements {
+            if let Operation::Dot { algorithm, .. } = &mut statement.operation
+                && let Dpa::General(General::Fused(fused)) = *algorithm
+            {
+                *algorithm = Dpa::General(General::AddMul(AddMul {
+                    terms: fused.terms,
+                    sequential,
+                    ..AddMul::plain(p)
+                }));
+            }
+        }
+        changed
+    };
+    let mut found: Vec<Program> = Vec::new();
+    for p in [1, 2, 4, 8, 16] {
+        for sequential in [false, true] {
+            let changed = with(p, sequential);
+            if changed != *program && !found.contains(&changed) {
+                found.push(changed);
+            }
+        }
+    }
+    found
 }
 
 /// The program with the first two products of every chain of multiply-adds exchanged; `None` where there is none. The

@@ -1,5 +1,6 @@
 //! Tries other orders and places of c for a known step, for searches that began with the wrong shape.
 
+use super::pairs;
 use super::search::{Candidate, Search};
 use super::settings::first_fused;
 use super::shapes::{self, Place, Step};
@@ -18,7 +19,8 @@ impl Search<'_> {
         let program = best.unit.program();
         let step = Step::Fused(first_fused(program)?);
         let last = program.statements.last()?.output;
-        let mut variants = Vec::new();
+        // What looks aligned may be rounded with several unusual parameters.
+        let mut variants = pairs::summed(program);
         for shape in self.shapes(program, step) {
             for between in outputs(program) {
                 let mut variant = shape.clone();
