@@ -81,7 +81,7 @@ print(tree.pattern)
 # %% [markdown]
 # ## What does an unknown device compute?
 #
-# `infer` asks a few thousand questions and gives a model in the catalogue's notation; `validate` compares the two.
+# `infer` asks many thousand questions and gives a model in the catalogue's notation; `validate` compares the two.
 
 
 # %%

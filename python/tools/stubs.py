@@ -14,7 +14,7 @@ FILE = pathlib.Path(__file__).parents[1] / "mmascope" / "_core.pyi"
 #: Types of arguments by name.
 ARGUMENTS = {
     "algorithm": "str", "alpha": "float", "arch": "str", "arguments": "list[str]", "axis": "int", "beta": "float",
-    "block": "int | None", "budget": "int", "confirm": "int | None", "catalogue": "Catalogue", "dtype": "str | None", "facts": "str",
+    "block": "int | None", "budget": "int", "catalogue": "Catalogue", "confirm": "int | None", "dtype": "str | None", "facts": "str",
     "families": "list[str]", "file": "str", "flat": "bool", "format": "str", "fused_bits": "int | None",
     "fused_rounding": "str | None", "host": "str | None", "instruction": "str", "language": "str",
     "modifiers": "list[str]", "names": "list[str]", "others": "Any", "products": "int", "program": "str",

@@ -4,6 +4,7 @@
 //! whole model space are compared with its answers; what fits is tried on fresh inputs of every
 //! family; every parameter is then changed, value by value, and an input is looked for and asked
 //! that tells the changed unit apart. Values for which there is none are reported as not told apart.
+//! At the end the model is confirmed over many more fresh inputs.
 //! Nothing here sees what is behind a [`Dut`].
 //!
 //! ```
@@ -85,8 +86,9 @@ pub struct InferenceOptions {
     pub seed: u64,
     /// Fresh random inputs of each family with which the model is verified.
     pub trials: usize,
-    /// Fresh inputs beside the budget with which a model is confirmed at the end, for ten seconds at most: a fifth as many where it is a row of
-    /// the catalogue, three times as many where it has several unusual parameters. By default 100,000, and none with a budget below 20,000.
+    /// Fresh inputs beside the budget with which a model is confirmed at the end: a fifth as many where it is a row of the catalogue, three times
+    /// as many where it has several unusual parameters or more than eight statements. By default 100,000, and none with a budget below 20,000.
+    /// They end when the device has taken ten seconds for them. Sums of integers have none.
     pub confirm: Option<u64>,
     /// Computing time of the search's own thread (the device's does not count) after which the search through the
     /// model space gives up.
@@ -113,7 +115,7 @@ impl InferenceOptions {
     }
 }
 
-/// Progress: queries asked so far and what is being done.
+/// Progress: queries asked so far, but for those that confirm the model, and what is being done.
 pub type InferenceProgress<'a> = &'a mut dyn FnMut(u64, &str);
 
 /// Finds a model of a device.
@@ -186,12 +188,13 @@ pub fn infer_with_progress(
             }
         }
     };
+    let is_model = matches!(outcome, Outcome::Model(_));
     Ok(Inference {
         subject,
         signature,
         outcome,
         trials,
-        confirmed,
+        confirmed: if is_model { confirmed } else { 0 },
         queries,
         seconds: begin.elapsed().as_secs_f64(),
     })

@@ -1,6 +1,7 @@
-//! Asks a device, remembers each question with its answer, and finds noise.
+//! Asks a device, remembers each question with its answer but for those that confirm a model, and finds noise.
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use crate::dpa::OperandWords;
 use crate::dpa::{Decoded, Signature, Unit};
@@ -73,8 +74,8 @@ pub(crate) struct Asker<'a> {
     /// Queries about orders, and how many of them count against no budget.
     of_order: u64,
     beside: u64,
-    /// Queries that confirmed a model, which count against no budget either.
-    pub(crate) confirming: u64,
+    /// The device's time for queries that confirm a model. These count against no budget.
+    pub(crate) confirming: Duration,
     pub(crate) noise: Option<Noise>,
 }
 
@@ -88,7 +89,7 @@ impl<'a> Asker<'a> {
             budget,
             of_order: 0,
             beside: 0,
-            confirming: 0,
+            confirming: Duration::ZERO,
             noise: None,
         }
     }
@@ -155,18 +156,20 @@ impl<'a> Asker<'a> {
         Ok(places)
     }
 
-    /// Those of the cases that a unit answers otherwise than the device, with the device's answers. None is remembered.
+    /// Those of the cases that a unit answers otherwise than the device, with the device's answers. None is remembered, and the time that
+    /// the device took is added to [`Asker::confirming`].
     pub(crate) fn contradicting(
         &mut self,
         unit: &Unit,
-        cases: Vec<OperandWords>,
+        cases: &[OperandWords],
     ) -> Result<Vec<Asked>> {
-        let answers = self.uncounted(&cases)?;
-        self.confirming += cases.len() as u64;
+        let begin = Instant::now();
+        let answers = self.uncounted(cases)?;
+        self.confirming += begin.elapsed();
         let signature = *self.device.signature();
         let mut contradicting = Vec::new();
-        for (case, answer) in cases.into_iter().zip(answers) {
-            let asked = Asked::new(&signature, case, answer)?;
+        for (case, answer) in cases.iter().zip(answers) {
+            let asked = Asked::new(&signature, case.clone(), answer)?;
             if !asked.fits(unit) {
                 contradicting.push(asked);
             }

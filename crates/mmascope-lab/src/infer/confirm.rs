@@ -4,9 +4,10 @@
 //! A model may err on one input in 100,000, and a device on one pair of operands in 10,000, which some thousand fresh
 //! inputs do not show.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::InferenceProgress;
+use super::asker::Asked;
 use super::inputs::{Focus, Kind, Residues, alone, half, leading, make, nearly_normal, pair, tall};
 use super::run::Run;
 use crate::cases::{Family, Generator, Hints};
@@ -23,7 +24,10 @@ const OF_OTHERS: usize = 100;
 const WHERE_ODD: u64 = 3;
 /// So many times fewer are asked where it is a row of the catalogue.
 const OF_ROW: u64 = 5;
-/// A device that is slow is asked no longer than this.
+/// The first inputs that are asked together, and the most. A device that is slow is asked for few at once.
+const FIRST: usize = 32;
+const MOST: usize = 4096;
+/// A device is asked no longer than this in all. Time of this program does not count, so that a model in it is always asked for all.
 const LONGEST: Duration = Duration::from_secs(10);
 /// So many contradictions join the questions; more of them would say the same.
 const KEPT: usize = 16;
@@ -36,36 +40,62 @@ impl Run<'_> {
         is_row: bool,
         progress: InferenceProgress<'_>,
     ) -> Result<bool> {
-        let begin = Instant::now();
+        let stopped = self.cpu_limit.stopped_at();
         let usual = self.options.confirming();
         let wanted = match is_row {
             true => usual.div_ceil(OF_ROW),
             false if self.is_odd(unit.program()) => usual.saturating_mul(WHERE_ODD),
             false => usual,
         };
-        let (focus, hints) = (Focus::of(unit).distinct(), Hints::of_unit(unit));
-        self.confirmed = 0;
-        while self.confirmed < wanted && begin.elapsed() < LONGEST {
-            let mut cases = self.portion(unit, &focus, hints);
-            cases.truncate((wanted - self.confirmed) as usize);
-            self.confirmed += cases.len() as u64;
-            let mut contradicting = self.asker.contradicting(unit, cases)?;
-            if !contradicting.is_empty() {
-                contradicting.truncate(KEPT);
-                let cases = contradicting.iter().map(|asked| asked.case.clone());
-                let places = self.asker.ask(cases.collect())?;
-                for (place, asked) in places.into_iter().zip(contradicting) {
-                    self.asker.compare(place, asked.answer);
-                }
-                self.confirmed = 0;
-                return Ok(false);
-            }
-            progress(
-                self.asker.queries + self.asker.confirming,
-                "more fresh inputs",
-            );
+        let contradicting = self.contradicting(unit, wanted, progress)?;
+        self.cpu_limit.go_on_from(stopped);
+        if contradicting.is_empty() {
+            return Ok(true);
         }
-        Ok(true)
+        self.confirmed = 0;
+        let cases = contradicting.iter().map(|asked| asked.case.clone());
+        let places = self.asker.ask(cases.collect())?;
+        for (place, asked) in places.into_iter().zip(contradicting) {
+            self.asker.compare(place, asked.answer);
+        }
+        Ok(false)
+    }
+
+    /// The first fresh inputs that contradict a unit, of about so many.
+    fn contradicting(
+        &mut self,
+        unit: &Unit,
+        wanted: u64,
+        progress: InferenceProgress<'_>,
+    ) -> Result<Vec<Asked>> {
+        let (focus, hints) = (Focus::of(unit).distinct(), Hints::of_unit(unit));
+        let mut chunk = FIRST;
+        self.confirmed = 0;
+        while self.confirmed < wanted {
+            let mut cases = self.portion(unit, &focus, hints);
+            cases.truncate(usize::try_from(wanted - self.confirmed).unwrap_or(usize::MAX));
+            let mut rest = &cases[..];
+            while !rest.is_empty() {
+                if self.asker.confirming >= LONGEST {
+                    return Ok(Vec::new());
+                }
+                let done = self.confirmed;
+                progress(
+                    self.asker.queries,
+                    &format!("confirmed over {done} of {wanted}"),
+                );
+                let (now, later) = rest.split_at(chunk.min(rest.len()));
+                let mut contradicting = self.asker.contradicting(unit, now)?;
+                if !contradicting.is_empty() {
+                    contradicting.truncate(KEPT);
+                    return Ok(contradicting);
+                }
+                self.confirmed += now.len() as u64;
+                rest = later;
+                chunk = (2 * chunk).min(MOST);
+            }
+        }
+        Ok(Vec::new())
     }
 
     /// Fresh inputs of every family and kind around a unit, in any order.

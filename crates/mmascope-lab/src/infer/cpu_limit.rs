@@ -21,6 +21,16 @@ impl CpuLimit {
         }
     }
 
+    /// The time now, for [`CpuLimit::go_on_from`].
+    pub(crate) fn stopped_at(&self) -> Duration {
+        computed(self.begun)
+    }
+
+    /// Moves the end by the time since then, which was no search's.
+    pub(crate) fn go_on_from(&mut self, stopped: Duration) {
+        self.end += computed(self.begun).saturating_sub(stopped);
+    }
+
     pub(crate) fn is_over(&self) -> bool {
         computed(self.begun) > self.end
     }

@@ -1,7 +1,7 @@
 //! Rewrites aligned sums as rounded ones (rounded products, then rounded additions), of two products or of more, and a chain of multiply-adds with the
 //! other product first.
 
-use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Program, Select, Start, Terms};
+use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Start, Terms};
 
 /// The program with every exact sum of just two products, and every sum of two rounded ones, replaced by a rounded sum; `None` where it
 /// has no such sum. Exact sums compute the same where the rounded products are the same.
@@ -33,13 +33,8 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
         if fused != plain && !imitates || over.indices(k).len() != 2 {
             continue;
         }
-        // A rounding that equals the sum's own is the default and not written.
-        let is_usual = |products: &(_, _)| *products == (output.rounding, output.format);
         *algorithm = Dpa::General(General::AddMul(AddMul {
-            terms: Terms {
-                products: fused.terms.products.filter(|products| !is_usual(products)),
-                ..fused.terms
-            },
+            terms: written(fused.terms, &output),
             ..AddMul::plain(2)
         }));
         *from = Start::Product;
@@ -47,16 +42,26 @@ pub(super) fn rounded(program: &Program, k: usize) -> Option<Program> {
     (changed != *program).then_some(changed)
 }
 
-/// The program with every aligned sum replaced by rounded additions of as many products a step as units have; nothing where it has no such sum.
+/// Terms of rounded sums: a rounding of products that equals the sum's own is the default and not written.
+fn written(terms: Terms, output: &Output) -> Terms {
+    let is_usual = |products: &(_, _)| *products == (output.rounding, output.format);
+    Terms {
+        products: terms.products.filter(|products| !is_usual(products)),
+        ..terms
+    }
+}
+
+/// The program with every aligned sum replaced by rounded additions, of 1 to 16 products a step; nothing where it has no such sum.
 pub(super) fn summed(program: &Program) -> Vec<Program> {
     let with = |p: u32, sequential: bool| {
         let mut changed = program.clone();
         for statement in &mut changed.statements {
+            let output = statement.output;
             if let Operation::Dot { algorithm, .. } = &mut statement.operation
                 && let Dpa::General(General::Fused(fused)) = *algorithm
             {
                 *algorithm = Dpa::General(General::AddMul(AddMul {
-                    terms: fused.terms,
+                    terms: written(fused.terms, &output),
                     sequential,
                     ..AddMul::plain(p)
                 }));
@@ -66,7 +71,8 @@ pub(super) fn summed(program: &Program) -> Vec<Program> {
     };
     let mut found: Vec<Program> = Vec::new();
     for p in [1, 2, 4, 8, 16] {
-        for sequential in [false, true] {
+        // Two products are added in one way.
+        for sequential in [false, true].into_iter().take(1 + usize::from(p > 2)) {
             let changed = with(p, sequential);
             if changed != *program && !found.contains(&changed) {
                 found.push(changed);

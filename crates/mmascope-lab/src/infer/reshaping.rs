@@ -1,4 +1,4 @@
-//! Tries other orders and places of c for a known step, for searches that began with the wrong shape.
+//! Tries other orders and places of c for a known step, and rounded additions in its place, for searches that began with the wrong shape.
 
 use super::pairs;
 use super::search::{Candidate, Search};
@@ -11,7 +11,7 @@ use crate::dpa::{Operation, Output, Program, Select};
 const MOST: usize = 16;
 
 impl Search<'_> {
-    /// The candidate's step and outputs in another shape, if that fails less often.
+    /// The candidate's step and outputs in another shape, or rounded additions in its place, if that fails less often.
     pub(super) fn reshaped(&self, best: &Candidate) -> Option<Candidate> {
         if self.usual {
             return None;

@@ -1,4 +1,4 @@
-//! Runs an inference: questions, a candidate, fresh inputs, neighbours; and again after a mismatch.
+//! Runs an inference: questions, a candidate, fresh inputs, neighbours, more fresh inputs; and again after a mismatch.
 
 use super::asker::Asker;
 use super::cpu_limit::CpuLimit;

@@ -158,6 +158,7 @@ fn the_printed_row_loads_and_computes() {
         "rejected",
         "rejected_count",
         "verified",
+        "confirmed",
         "queries",
         "seconds",
     ] {
@@ -300,4 +301,36 @@ fn short_strided_groups_are_found() {
         "{}",
         model.program
     );
+}
+
+/// The number of inputs that confirmed a model goes by what the model is and what was asked for.
+#[test]
+fn a_model_says_how_many_inputs_confirmed_it() {
+    let volta = ("volta", "mma.m8n8k4.f32.f16.f16.f32");
+    let unusual = ("cdna3", "v_mfma_f32_32x32x8_bf16");
+    let subtracting = ("power10", "xvf32gernn");
+    for ((arch, inst), knows_rows, budget, confirm, confirmed) in [
+        (volta, true, 20_000, None, 20_000),
+        (volta, true, 20_000, Some(1_001), 201),
+        (volta, true, 19_999, None, 0),
+        (volta, true, 19_999, Some(500), 100),
+        (volta, false, 20_000, None, 100_000),
+        (volta, false, 20_000, Some(0), 0),
+        (volta, false, 2_000, Some(70), 70),
+        (unusual, false, 20_000, Some(1_000), 3_000),
+        (subtracting, false, 20_000, Some(1_000), 1_000),
+    ] {
+        let mut device = ModelDut::new("a black box", row(arch, inst));
+        let options = InferenceOptions {
+            budget,
+            confirm,
+            ..InferenceOptions::default()
+        };
+        let rows = knows_rows.then(Catalogue::built_in);
+        let inference = infer(&mut device, rows, &options).expect("answers");
+        let text = format!("{arch}:{inst} {budget} {confirm:?}");
+        assert!(matches!(inference.outcome, Outcome::Model(_)), "{text}");
+        assert_eq!(inference.confirmed, confirmed, "{text}");
+        assert_eq!(inference.json()["confirmed"]["trials"], confirmed, "{text}");
+    }
 }
