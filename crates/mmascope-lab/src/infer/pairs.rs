@@ -82,6 +82,23 @@ pub(super) fn summed(program: &Program) -> Vec<Program> {
     found
 }
 
+/// The program with every rounded sum replaced by an exact one of as many products, which has parameters that rounded sums do not have; `None`
+/// where there is none.
+pub(super) fn aligned(program: &Program) -> Option<Program> {
+    let mut changed = program.clone();
+    for statement in &mut changed.statements {
+        if let Operation::Dot { algorithm, .. } = &mut statement.operation
+            && let Dpa::General(General::AddMul(sum)) = *algorithm
+        {
+            *algorithm = Dpa::General(General::Fused(Fused {
+                terms: sum.terms,
+                ..Fused::plain(sum.p, None)
+            }));
+        }
+    }
+    (changed != *program).then_some(changed)
+}
+
 /// The program with the first two products of every chain of multiply-adds exchanged; `None` where there is none. The
 /// first one is rounded by itself, which masks do not show.
 pub(super) fn begun_otherwise(program: &Program, k: usize) -> Option<Program> {

@@ -2,10 +2,10 @@
 
 use super::pairs;
 use super::search::{Candidate, Search};
-use super::settings::first_fused;
+use super::settings::{domains, first_fused};
 use super::shapes::{self, Place, Step};
 use super::space;
-use crate::dpa::{Operation, Output, Program, Select};
+use crate::dpa::{Fused, Operation, Output, Program, Select};
 
 /// The most products of which one is moved; more have too many places.
 const MOST: usize = 16;
@@ -17,11 +17,13 @@ impl Search<'_> {
             return None;
         }
         let program = best.unit.program();
-        let step = Step::Fused(first_fused(program)?);
+        let Some(fused) = first_fused(program) else {
+            return self.aligned(best);
+        };
         let last = program.statements.last()?.output;
         // What looks aligned may be rounded with several unusual parameters.
         let mut variants = pairs::summed(program);
-        for shape in self.shapes(program, step) {
+        for shape in self.shapes(program, fused) {
             for between in outputs(program) {
                 let mut variant = shape.clone();
                 for statement in &mut variant.statements {
@@ -34,6 +36,15 @@ impl Search<'_> {
             }
         }
         self.better(best, variants)
+    }
+
+    /// The candidate with exact sums in place of rounded ones and one parameter changed, if that fails less often.
+    fn aligned(&self, best: &Candidate) -> Option<Candidate> {
+        let program = pairs::aligned(best.unit.program())?;
+        let settings = domains(&self.signature, &program);
+        let settings = settings.iter().flatten();
+        let variants = settings.filter_map(|setting| setting.apply(&program, &self.signature));
+        self.better(best, variants.collect())
     }
 
     /// The candidate with products of different steps exchanged, or one of them in another step, if it fails less often. Where
@@ -78,16 +89,31 @@ impl Search<'_> {
     }
 
     /// Chains of that step in the program's order and in the usual ones, with c anywhere.
-    fn shapes(&self, program: &Program, step: Step) -> Vec<Program> {
+    fn shapes(&self, program: &Program, fused: Fused) -> Vec<Program> {
         let k = self.signature.k;
-        let mut orders = shapes::orders(k);
-        if let [statement] = &program.statements[..]
-            && let Operation::Dot { over, .. } = &statement.operation
-        {
-            orders.push(over.indices(k));
+        let step = Step::Fused(fused);
+        let mut orders: Vec<_> = (shapes::orders(k).into_iter())
+            .map(|order| (order, step))
+            .collect();
+        let statements = program.statements.iter();
+        let own: Vec<usize> = statements
+            .filter_map(|statement| match &statement.operation {
+                Operation::Dot { over, .. } => Some(over.indices(k)),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        if own.len() == k {
+            // A c that is added to every step by itself looks like one outside the alignment.
+            let outside = Step::Fused(Fused {
+                c_outside_alignment: true,
+                ..fused
+            });
+            orders.push((own.clone(), outside));
+            orders.push((own, step));
         }
         let mut found = Vec::new();
-        for order in orders {
+        for (order, step) in orders {
             for size in space::sizes(k) {
                 for place in Place::ALL {
                     found.extend(shapes::chained(&self.signature, step, &order, size, place));
