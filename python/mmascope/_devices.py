@@ -291,9 +291,9 @@ def infer(
     budget : int
         About the most queries, 2000 or more; fewer leave more room for a model that errs on rare inputs.
     confirm : int, optional
-        Fresh inputs beside the budget that confirm the model, until the device has taken ten seconds for them: a fifth
-        as many for a row of the catalogue, three times as many for a model with several unusual parameters or more
-        than eight statements. By default 100,000, and none with a budget below 20,000.
+        Fresh inputs beside the budget that confirm the model. By default 100,000, and 0, which is none, with a budget
+        below 20,000. A row of the catalogue gets a fifth as many. A model with several unusual parameters or more
+        than eight statements gets three times as many. They end when the device has taken about ten seconds for them.
     seed : int
         Of everything random.
     catalogue : bool

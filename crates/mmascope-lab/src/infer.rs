@@ -88,7 +88,7 @@ pub struct InferenceOptions {
     pub trials: usize,
     /// Fresh inputs beside the budget with which a model is confirmed at the end: a fifth as many where it is a row of the catalogue, three times
     /// as many where it has several unusual parameters or more than eight statements. By default 100,000, and none with a budget below 20,000.
-    /// They end when the device has taken ten seconds for them. Sums of integers have none.
+    /// They end when the device has taken about ten seconds for them. Sums of integers have none.
     pub confirm: Option<u64>,
     /// Computing time of the search's own thread (the device's does not count) after which the search through the
     /// model space gives up.

@@ -1,7 +1,7 @@
 //! Confirms a model: many more fresh inputs than the search can afford to remember, of which only those that contradict
 //! it are kept.
 //!
-//! A model may err on one input in 100,000, and a device on one pair of operands in 10,000, which some thousand fresh
+//! A model may err on one input in 30,000, and a device on one pair of operands in 100,000, which some thousand fresh
 //! inputs do not show.
 
 use std::time::Duration;
@@ -27,7 +27,7 @@ const OF_ROW: u64 = 5;
 /// The first inputs that are asked together, and the most. A device that is slow is asked for few at once.
 const FIRST: usize = 32;
 const MOST: usize = 4096;
-/// A device is asked no longer than this in all. Time of this program does not count, so that a model in it is always asked for all.
+/// About the longest time in which a device answers them, in all. Time of the search does not count.
 const LONGEST: Duration = Duration::from_secs(10);
 /// So many contradictions join the questions; more of them would say the same.
 const KEPT: usize = 16;

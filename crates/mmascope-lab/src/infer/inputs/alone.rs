@@ -1,4 +1,4 @@
-//! Makes sums of one term: c alone, or one product, of any exponent, most of them near a floor or a smallest number.
+//! Makes sums of one term: c alone, or one product, of any exponent. Without block scales most are near a floor or a smallest number.
 //!
 //! Other terms would hide what a floor, a flush or the first step of a chain does to one.
 
