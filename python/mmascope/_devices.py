@@ -371,7 +371,8 @@ def infer_all(
     -------
     Inferences
         True where a model was found of each. ``inferences`` has a dictionary for each instruction: arch, inst, found,
-        row (a text for :func:`mmascope.load_isa`) and the inference without its seconds.
+        row (a text for :func:`mmascope.load_isa`) and the inference without its seconds and the
+        number of inputs that confirmed it.
 
     Raises
     ------

@@ -4,7 +4,7 @@
 use super::run::Run;
 use super::search::{Candidate, Effort, Search};
 use super::settings::{Part, Setting};
-use super::{canonical_form, order, pairs, settings, simplify, space};
+use super::{canonical_form, order, rewriting, settings, simplify, space};
 use crate::dpa::schema::parameters as p;
 use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
@@ -60,7 +60,7 @@ impl Run<'_> {
         self.exact_parts(&mut best);
         // A unit of rounded sums rarely has an exact step as well.
         let sums = |best: &Candidate| {
-            let sums = pairs::rounded(best.unit.program(), self.signature.k);
+            let sums = rewriting::rounded(best.unit.program(), self.signature.k);
             self.explained(&sums?)
         };
         let widened = |best: &Candidate| self.widened(best.unit.program());

@@ -8,19 +8,21 @@ use std::time::Duration;
 
 use super::InferenceProgress;
 use super::asker::Asked;
-use super::inputs::{Focus, Kind, Residues, alone, half, leading, make, nearly_normal, pair, tall};
+use super::inputs::{
+    Focus, Kind, Residues, alone, half, leading, make, nearly_normal, of_families, pair, tall,
+};
 use super::run::Run;
-use crate::cases::{Family, Generator, Hints};
+use crate::cases::{Family, Hints};
 use crate::dpa::{Modifiers, OperandWords, Unit};
 use crate::error::Result;
 
 /// Inputs of each family in a portion.
-const IN_FAMILY: u64 = 200;
+const IN_FAMILY: usize = 200;
 /// Inputs of each kind in a portion.
 const OF_KIND: usize = 75;
 /// Inputs of each kind that is made for one question alone.
 const OF_OTHERS: usize = 100;
-/// So many times as many are asked where a model has several unusual parameters.
+/// So many times as many are asked where a model has several unusual parameters or more than eight statements.
 const WHERE_ODD: u64 = 3;
 /// So many times fewer are asked where it is a row of the catalogue.
 const OF_ROW: u64 = 5;
@@ -101,19 +103,7 @@ impl Run<'_> {
     /// Fresh inputs of every family and kind around a unit, in any order.
     fn portion(&mut self, unit: &Unit, focus: &Focus, hints: Hints) -> Vec<OperandWords> {
         let (maker, random) = (&self.maker, &mut self.confirming);
-        let mut cases = Vec::new();
-        for family in Family::ALL {
-            let seed = random.bits();
-            let Ok(generator) = Generator::new(family, seed, &maker.signature, hints) else {
-                continue;
-            };
-            // The pairs of `exhaustive` lie in order.
-            let (first, step) = match family {
-                Family::Exhaustive => (random.bits() >> 44, 977),
-                _ => (0, 1),
-            };
-            cases.extend((0..IN_FAMILY).map(|index| generator.case(first + index * step)));
-        }
+        let mut cases = of_families(&maker.signature, &Family::ALL, IN_FAMILY, hints, random);
         for kind in Kind::ALL {
             cases.extend((0..OF_KIND).map(|_| make(maker, kind, focus, random)));
         }

@@ -10,7 +10,9 @@ mod small;
 mod tall;
 
 use super::maker::{FRACTION, Maker, drawn, word};
+use crate::cases::{Family, Generator, Hints};
 use crate::dpa::OperandWords;
+use crate::dpa::Signature;
 use crate::dpa::schema::{ShownBy, Value};
 use crate::dpa::{Operation, Unit};
 use crate::format::Format;
@@ -67,6 +69,9 @@ pub(crate) struct ReadingOrder {
     /// Where the places of each statement or node begin in it.
     starts: Vec<usize>,
 }
+
+/// So far apart in a family are the cases that are asked.
+const STRIDE: u64 = 977;
 
 /// Half of the runs of places begin this near the first of a statement or node.
 const FIRST: usize = 4;
@@ -165,6 +170,30 @@ pub(crate) fn make(maker: &Maker, kind: Kind, focus: &Focus, random: &mut Random
         Kind::Special => special(maker, focus, random),
         Kind::Zeros => zeros(maker, focus, random),
     }
+}
+
+/// Fresh cases of families that a device with this signature can be asked.
+pub(crate) fn of_families(
+    signature: &Signature,
+    families: &[Family],
+    count: usize,
+    hints: Hints,
+    random: &mut Random,
+) -> Vec<OperandWords> {
+    let mut cases = Vec::new();
+    for &family in families {
+        let seed = random.bits();
+        let Ok(generator) = Generator::new(family, seed, signature, hints) else {
+            continue;
+        };
+        // The pairs of `exhaustive` lie in order.
+        let first = match family {
+            Family::Exhaustive => random.bits() >> 44,
+            _ => 0,
+        };
+        cases.extend((0..count as u64).map(|index| generator.case(first + index * STRIDE)));
+    }
+    cases
 }
 
 /// A number of `from ..= to`.

@@ -1,6 +1,7 @@
-//! Tries other orders and places of c for a known step, and rounded additions in its place, for searches that began with the wrong shape.
+//! Tries other orders and places of c for a known step, and rounded sums in place of aligned ones or the other way round, for searches that began with the
+//! wrong shape.
 
-use super::pairs;
+use super::rewriting;
 use super::search::{Candidate, Search};
 use super::settings::{domains, first_fused};
 use super::shapes::{self, Place, Step};
@@ -22,7 +23,7 @@ impl Search<'_> {
         };
         let last = program.statements.last()?.output;
         // What looks aligned may be rounded with several unusual parameters.
-        let mut variants = pairs::summed(program);
+        let mut variants = rewriting::summed(program);
         for shape in self.shapes(program, fused) {
             for between in outputs(program) {
                 let mut variant = shape.clone();
@@ -40,7 +41,7 @@ impl Search<'_> {
 
     /// The candidate with exact sums in place of rounded ones and one parameter changed, if that fails less often.
     fn aligned(&self, best: &Candidate) -> Option<Candidate> {
-        let program = pairs::aligned(best.unit.program())?;
+        let program = rewriting::aligned(best.unit.program())?;
         let settings = domains(&self.signature, &program);
         let settings = settings.iter().flatten();
         let variants = settings.filter_map(|setting| setting.apply(&program, &self.signature));

@@ -3,7 +3,7 @@
 use super::asker::Asker;
 use super::cpu_limit::CpuLimit;
 use super::distinguish::Distinguisher;
-use super::inputs::{Focus, Kind, Residues, half, make, pair, tall};
+use super::inputs::{Focus, Kind, Residues, half, make, of_families, pair, tall};
 use super::maker::Maker;
 use super::mirrored::{self, Signs};
 use super::order::Order;
@@ -12,8 +12,7 @@ use super::{
     InferenceOptions, InferenceProgress, Outcome, canonical_form, neighbours, report, shrinking,
     space,
 };
-use crate::cases::{Family, Generator, Hints};
-use crate::dpa::OperandWords;
+use crate::cases::{Family, Hints};
 use crate::dpa::{Signature, Unit};
 use crate::dut::Dut;
 use crate::error::Result;
@@ -342,19 +341,7 @@ impl<'a> Run<'a> {
         unit: Option<&Unit>,
     ) -> Result<Vec<usize>> {
         let hints = unit.map_or_else(|| Hints::of_signature(&self.signature), Hints::of_unit);
-        let mut cases: Vec<OperandWords> = Vec::new();
-        for &family in families {
-            let seed = self.random.bits();
-            let Ok(generator) = Generator::new(family, seed, &self.signature, hints) else {
-                continue;
-            };
-            let first = if family == Family::Exhaustive {
-                self.random.bits() >> 44
-            } else {
-                0
-            };
-            cases.extend((0..count as u64).map(|index| generator.case(first + index * 977)));
-        }
+        let cases = of_families(&self.signature, families, count, hints, &mut self.random);
         self.asker.ask(cases)
     }
 

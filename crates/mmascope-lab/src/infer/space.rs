@@ -4,7 +4,7 @@
 use super::order::{Order, order, order_of_changes};
 use super::run::Run;
 use super::shapes::{self, Place, Step};
-use super::{canonical_form, grouped, pairs, rounded_steps, widths};
+use super::{canonical_form, grouped, rewriting, rounded_steps, widths};
 use crate::dpa::{
     Codes, Dpa, FlushSign, FmaChain, FtzAddMul, Fused, Groups, GstFdpa, GtrFdpa, Operation, Output,
     Program, Reading, Select, Signature, Source, Start, Statement, Unit,
@@ -256,7 +256,8 @@ fn rounded(run: &mut Run<'_>) -> Result<Vec<Program>> {
     }
     found.extend(separate(&signature, &steps));
     let otherwise = found.iter();
-    let otherwise = otherwise.filter_map(|program| pairs::begun_otherwise(program, signature.k));
+    let otherwise =
+        otherwise.filter_map(|program| rewriting::begun_otherwise(program, signature.k));
     let otherwise: Vec<Program> = otherwise.collect();
     found.extend(otherwise);
     Ok(found)

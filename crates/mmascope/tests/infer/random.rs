@@ -255,7 +255,7 @@ fn are_recovered(seeds: &[u64]) {
 fn drawn_units_are_recovered() {
     let seeds = [
         3, 12, 1002, 1005, 1011, 1034, 2010, 3003, 3014, 5008, 6003, 12020, 13021, 13046, 13060,
-        14017, 14051,
+        14017, 14051, 38124,
     ];
     are_recovered(&seeds);
 }

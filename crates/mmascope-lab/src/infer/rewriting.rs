@@ -1,5 +1,5 @@
-//! Rewrites aligned sums as rounded ones (rounded products, then rounded additions), of two products or of more, and a chain of multiply-adds with the
-//! other product first.
+//! Rewrites programs: aligned sums as rounded ones (rounded products, then rounded additions), rounded sums as exact ones, and a chain of multiply-adds
+//! with the other product first.
 
 use crate::dpa::{AddMul, Dpa, Fused, General, Operation, Output, Program, Select, Start, Terms};
 
