@@ -35,6 +35,7 @@ mod mirrored;
 mod multistart;
 mod neighbours;
 mod order;
+mod parallel;
 mod parting;
 mod perturbing;
 mod products;
@@ -90,8 +91,8 @@ pub struct InferenceOptions {
     /// as many where it has several unusual parameters or more than eight statements. By default 100,000, and none with a budget below 20,000.
     /// They end when the device has taken about ten seconds for them. Sums of integers have none.
     pub confirm: Option<u64>,
-    /// Computing time of the search's own thread (the device's does not count) after which the search through the
-    /// model space gives up.
+    /// Computing time of the search, of all its threads together (the device's does not count), after which the search
+    /// through the model space gives up.
     pub cpu_limit: Duration,
 }
 

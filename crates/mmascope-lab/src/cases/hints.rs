@@ -36,6 +36,31 @@ impl Hints {
         first.unwrap_or_else(|| Self::of_signature(unit.signature()))
     }
 
+    /// The hints of every dot product of a unit, with each of its numbers of aligned bits in turn; the first ones are those of [`Self::of_unit`].
+    pub(crate) fn all_of_unit(unit: &Unit) -> Vec<Self> {
+        let mut all = vec![Self::of_unit(unit)];
+        for statement in &unit.program().statements {
+            let Operation::Dot { algorithm, .. } = &statement.operation else {
+                continue;
+            };
+            let own = Self::of_algorithm(algorithm, &statement.output.format);
+            let bits = algorithm
+                .parameters()
+                .into_iter()
+                .filter_map(|(own, value)| match value {
+                    Value::Number(bits) if own.shown_by == ShownBy::Alignment => Some(bits as u32),
+                    _ => None,
+                });
+            for f in std::iter::once(own.f).chain(bits) {
+                let hints = Self { f, ..own };
+                if !all.contains(&hints) {
+                    all.push(hints);
+                }
+            }
+        }
+        all
+    }
+
     /// The hints for a unit of which only the formats are known.
     #[must_use]
     pub fn of_signature(signature: &Signature) -> Self {

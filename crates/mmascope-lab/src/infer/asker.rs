@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use super::parallel;
 use crate::dpa::OperandWords;
 use crate::dpa::{Decoded, Signature, Unit};
 use crate::dut::{Batch, Dut};
@@ -150,10 +151,19 @@ impl<'a> Asker<'a> {
         }
         let answers = self.answers(&new)?;
         let signature = *self.device.signature();
-        for (case, answer) in new.into_iter().zip(answers) {
-            self.asked.push(Asked::new(&signature, case, answer)?);
+        let answered = new.into_iter().zip(answers).collect();
+        let asked = parallel::each(answered, parallel::PIECE, |(case, answer)| {
+            Asked::new(&signature, case, answer)
+        });
+        for asked in asked {
+            self.asked.push(asked?);
         }
         Ok(places)
+    }
+
+    /// Whether a unit gives every answer; which NaN is not compared.
+    pub(crate) fn all_fit(&self, unit: &Unit) -> bool {
+        parallel::position(&self.asked, |asked| !asked.fits(unit)).is_none()
     }
 
     /// Those of the cases that a unit answers otherwise than the device, with the device's answers. None is remembered, and the time that
@@ -167,14 +177,13 @@ impl<'a> Asker<'a> {
         let answers = self.uncounted(cases)?;
         self.confirming += begin.elapsed();
         let signature = *self.device.signature();
-        let mut contradicting = Vec::new();
-        for (case, answer) in cases.iter().zip(answers) {
+        let answered = cases.iter().zip(answers).collect();
+        let contradicting = parallel::each(answered, parallel::PIECE, |(case, answer)| {
             let asked = Asked::new(&signature, case.clone(), answer)?;
-            if !asked.fits(unit) {
-                contradicting.push(asked);
-            }
-        }
-        Ok(contradicting)
+            Ok((!asked.fits(unit)).then_some(asked))
+        });
+        let contradicting: Result<Vec<Option<Asked>>> = contradicting.into_iter().collect();
+        Ok(contradicting?.into_iter().flatten().collect())
     }
 
     /// Asks one in `every` known questions again, in another order, with at most a quarter of what can be spared.

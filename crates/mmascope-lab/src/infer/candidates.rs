@@ -1,10 +1,11 @@
 //! Chooses a candidate: a row that gives every answer, or a program that the search finds; of those that agree, the
 //! simplest.
 
+use super::asker::Asked;
 use super::run::Run;
 use super::search::{Candidate, Effort, Search};
 use super::settings::{Part, Setting};
-use super::{canonical_form, order, rewriting, settings, simplify, space};
+use super::{canonical_form, order, parallel, rewriting, settings, simplify, space};
 use crate::dpa::schema::parameters as p;
 use crate::dpa::{Dpa, Fused, General, Operation, Program, Unit};
 use crate::error::Result;
@@ -25,10 +26,8 @@ impl Run<'_> {
     /// The first row in the catalogue's order that gives every answer.
     pub(super) fn fitting_row(&self, rows: &[space::Row]) -> Option<Candidate> {
         let fits = |unit: &Unit| {
-            self.asker
-                .asked
-                .iter()
-                .all(|asked| asked.fits_exactly(unit))
+            let differs = |asked: &Asked| !asked.fits_exactly(unit);
+            parallel::position(&self.asker.asked, differs).is_none()
         };
         let row = rows.iter().find(|row| fits(&row.unit))?;
         Some(Candidate {

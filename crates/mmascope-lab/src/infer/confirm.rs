@@ -70,11 +70,11 @@ impl Run<'_> {
         wanted: u64,
         progress: InferenceProgress<'_>,
     ) -> Result<Vec<Asked>> {
-        let (focus, hints) = (Focus::of(unit).distinct(), Hints::of_unit(unit));
+        let (focus, hints) = (Focus::of(unit).distinct(), Hints::all_of_unit(unit));
         let mut chunk = FIRST;
         self.confirmed = 0;
         while self.confirmed < wanted {
-            let mut cases = self.portion(unit, &focus, hints);
+            let mut cases = self.portion(unit, &focus, &hints);
             cases.truncate(usize::try_from(wanted - self.confirmed).unwrap_or(usize::MAX));
             let mut rest = &cases[..];
             while !rest.is_empty() {
@@ -101,9 +101,24 @@ impl Run<'_> {
     }
 
     /// Fresh inputs of every family and kind around a unit, in any order.
-    fn portion(&mut self, unit: &Unit, focus: &Focus, hints: Hints) -> Vec<OperandWords> {
+    fn portion(&mut self, unit: &Unit, focus: &Focus, hints: &[Hints]) -> Vec<OperandWords> {
         let (maker, random) = (&self.maker, &mut self.confirming);
-        let mut cases = of_families(&maker.signature, &Family::ALL, IN_FAMILY, hints, random);
+        let mut cases = Vec::new();
+        for (place, &hints) in hints.iter().enumerate() {
+            // The other families are the same with all hints.
+            let families: &[Family] = if place == 0 {
+                &Family::ALL
+            } else {
+                &[Family::Boundary]
+            };
+            cases.extend(of_families(
+                &maker.signature,
+                families,
+                IN_FAMILY,
+                hints,
+                random,
+            ));
+        }
         for kind in Kind::ALL {
             cases.extend((0..OF_KIND).map(|_| make(maker, kind, focus, random)));
         }

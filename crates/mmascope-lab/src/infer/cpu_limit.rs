@@ -1,6 +1,9 @@
-//! Limits the computing time of a search. It counts the time of its own thread, so a busy machine gives up no sooner.
+//! Limits the computing time of a search. It counts the time of all its threads, so a busy machine gives up no sooner,
+//! and one with many threads no later.
 
 use std::time::{Duration, Instant};
+
+use super::parallel;
 
 /// A limit that is running.
 #[derive(Clone, Copy, Debug)]
@@ -41,15 +44,7 @@ impl CpuLimit {
     }
 }
 
-/// Time that this thread has been running.
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn computed(_: Instant) -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-}
-
-/// Time that has passed.
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+/// Time that was spent on the search; where the system does not tell a thread's time, time that has passed.
 fn computed(begun: Instant) -> Duration {
-    begun.elapsed()
+    parallel::computed().unwrap_or_else(|| begun.elapsed())
 }

@@ -4,6 +4,7 @@ use super::inputs::{
     Focus, Kind, Residues, carrying, half, leading, make, nearly_normal, pair, tall,
 };
 use super::maker::Maker;
+use super::parallel;
 use crate::cases::{Family, Generator, Hints};
 use crate::dpa::OperandWords;
 use crate::dpa::{Decoded, Modifiers, Unit};
@@ -178,21 +179,33 @@ impl<'a> Distinguisher<'a> {
             ..apart(Content::Nothing, LIMIT_SEED)
         });
         let aimed = self.aimed.last_mut()?;
-        (0..tries.div_ceil(PORTION)).find_map(|portion| {
-            let pools = [
-                &mut *aimed,
-                &mut *common,
-                &mut *residues,
-                &mut *tall,
-                &mut *leading,
-                &mut *half,
-            ];
-            pools
-                .into_iter()
-                .chain(at_floor.as_mut())
-                .chain(at_limit.as_mut())
-                .find_map(|pool| pool.differing(maker, unit, other, portion))
-        })
+        let mut pools = vec![aimed, common, residues, tall, leading, half];
+        pools.extend(at_floor.as_mut().into_iter().chain(at_limit.as_mut()));
+        let differs = |input: &&Input| {
+            let word = other.dot_decoded(&input.decoded, &input.case.operands());
+            word != input.word && !(unit.is_nan(word) && unit.is_nan(input.word))
+        };
+        // Most units differ on inputs of the first portion, where a pool is made when it is needed.
+        let portions = tries.div_ceil(PORTION);
+        let mut from = 0;
+        while from < portions {
+            let to = portions.min(2 * from.max(1));
+            let together = if from == 0 { 1 } else { pools.len() };
+            for pools in pools.chunks_mut(together) {
+                for pool in &mut *pools {
+                    while pool.ends.len() < to {
+                        pool.make(maker, unit);
+                    }
+                }
+                let of_portion = |portion| pools.iter().flat_map(move |pool| pool.portion(portion));
+                let inputs: Vec<&Input> = (from..to).flat_map(of_portion).collect();
+                if let Some(place) = parallel::position(&inputs, differs) {
+                    return Some(inputs[place].case.clone());
+                }
+            }
+            from = to;
+        }
+        None
     }
 
     /// Makes the pool for another unit the last one.
@@ -238,24 +251,10 @@ impl Pool {
         }
     }
 
-    /// An input of a portion on which the other unit differs.
-    fn differing(
-        &mut self,
-        maker: &Maker,
-        unit: &Unit,
-        other: &Unit,
-        portion: usize,
-    ) -> Option<OperandWords> {
-        while self.ends.len() <= portion {
-            self.make(maker, unit);
-        }
+    /// The inputs of a portion.
+    fn portion(&self, portion: usize) -> &[Input] {
         let from = portion.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let differs = |input: &&Input| {
-            let word = other.dot_decoded(&input.decoded, &input.case.operands());
-            word != input.word && !(unit.is_nan(word) && unit.is_nan(input.word))
-        };
-        let inputs = &self.inputs[from..self.ends[portion]];
-        inputs.iter().find(differs).map(|input| input.case.clone())
+        &self.inputs[from..self.ends[portion]]
     }
 
     /// Sums whose c nearly cancels what the unit gives without it, and pairs of operands.
@@ -317,7 +316,7 @@ impl Pool {
                 cases.extend((0..LEADING).filter_map(make));
             }
         }
-        self.inputs.extend(cases.into_iter().filter_map(|case| {
+        let inputs = parallel::each(cases, parallel::PIECE, |case| {
             let decoded = Decoded::new(&maker.signature, &case.operands()).ok()?;
             let word = unit.dot_decoded(&decoded, &case.operands());
             Some(Input {
@@ -325,7 +324,8 @@ impl Pool {
                 decoded,
                 word,
             })
-        }));
+        });
+        self.inputs.extend(inputs.into_iter().flatten());
         self.ends.push(self.inputs.len());
     }
 }

@@ -1,5 +1,6 @@
 //! Searches from many starting programs, the most promising of every list first, and then again from the best result.
 
+use super::parallel;
 use super::run::Run;
 use super::search::{Candidate, Effort, Search};
 use super::settings::{self, Setting};
@@ -135,9 +136,12 @@ impl Run<'_> {
             effort: Effort::Ranking,
             ..self.core()
         };
-        let in_time = starts.iter().take_while(|_| !self.cpu_limit.is_over());
-        let rough = in_time.filter_map(|start| core.rough(start));
-        let mut rough: Vec<Candidate> = rough.collect();
+        let starts = starts.iter().collect();
+        let rough = parallel::each(starts, 1, |start| match core.cpu_limit.is_over() {
+            true => None,
+            false => core.rough(start),
+        });
+        let mut rough: Vec<Candidate> = rough.into_iter().flatten().collect();
         // Of two that explain equally much the shorter one is more likely.
         let length = |candidate: &Candidate| candidate.unit.program().statements.len();
         rough.sort_by_key(|candidate| (candidate.failing.len(), length(candidate)));

@@ -2,11 +2,11 @@
 //! answer, or no input tells it apart.
 
 use super::alternatives::{GENERAL, alternatives, neighbour};
-use super::asker::Asker;
+use super::asker::Asked;
 use super::distinguish::Distinguisher;
 use super::run::Run;
 use super::settings::{self, Setting};
-use super::{canonical_form, space, widths};
+use super::{canonical_form, parallel, space, widths};
 use crate::dpa::schema::{Parameter, parameter, parameters as p};
 use crate::dpa::{Program, Unit};
 use crate::error::Result;
@@ -299,21 +299,16 @@ fn settle(
     other: &Unit,
     exactly: bool,
 ) -> Result<Verdict> {
-    let fails = |asker: &Asker<'_>, place: usize, unit: &Unit| {
-        let asked = &asker.asked[place];
-        if exactly {
-            !asked.fits_exactly(unit)
-        } else {
-            !asked.fits(unit)
-        }
+    let fails = |asked: &Asked, unit: &Unit| match exactly {
+        true => !asked.fits_exactly(unit),
+        false => !asked.fits(unit),
     };
     // What has rejected others is likely to reject this one.
-    let telling = aids.telling.iter().copied();
-    let places = telling.chain(0..run.asker.asked.len());
-    if let Some(place) = places
-        .into_iter()
-        .find(|&place| fails(&run.asker, place, other))
-    {
+    let asked = &run.asker.asked;
+    let mut telling = aids.telling.iter().copied();
+    let telling = telling.find(|&place| fails(&asked[place], other));
+    let rejecting = || parallel::position(asked, |asked| fails(asked, other));
+    if let Some(place) = telling.or_else(rejecting) {
         aids.telling.retain(|known| *known != place);
         aids.telling.insert(0, place);
         aids.telling.truncate(TELLING);
@@ -326,10 +321,11 @@ fn settle(
         return Ok(Verdict::Same);
     };
     let place = run.asker.ask(vec![case])?[0];
-    if fails(&run.asker, place, unit) {
+    let asked = &run.asker.asked[place];
+    if fails(asked, unit) {
         return Ok(Verdict::Refuted);
     }
-    Ok(if fails(&run.asker, place, other) {
+    Ok(if fails(asked, other) {
         Verdict::Rejected(place)
     } else {
         Verdict::Same

@@ -9,8 +9,8 @@ use super::mirrored::{self, Signs};
 use super::order::Order;
 use super::search::Candidate;
 use super::{
-    InferenceOptions, InferenceProgress, Outcome, canonical_form, neighbours, report, shrinking,
-    space,
+    InferenceOptions, InferenceProgress, Outcome, canonical_form, neighbours, parallel, report,
+    shrinking, space,
 };
 use crate::cases::{Family, Hints};
 use crate::dpa::{Signature, Unit};
@@ -375,9 +375,7 @@ impl<'a> Run<'a> {
         let mut distinguisher = Distinguisher::new(unit);
         for index in 0..self.rivals.len() {
             let rival = self.rivals[index].unit.clone();
-            if rival.program() == unit.program()
-                || self.asker.asked.iter().any(|asked| !asked.fits(&rival))
-            {
+            if rival.program() == unit.program() || !self.asker.all_fit(&rival) {
                 continue;
             }
             let case = distinguisher.find(&self.maker, &rival, TRIES, &mut self.random);
@@ -393,7 +391,7 @@ impl<'a> Run<'a> {
 
     /// The first of the other programs that gives every answer.
     fn fitting_rival(&self) -> Option<Candidate> {
-        let fits = |rival: &&Candidate| self.asker.asked.iter().all(|own| own.fits(&rival.unit));
+        let fits = |rival: &&Candidate| self.asker.all_fit(&rival.unit);
         self.rivals.iter().find(fits).cloned()
     }
 
@@ -418,9 +416,8 @@ impl<'a> Run<'a> {
         let cases = cases.collect();
         places.extend(self.asker.ask(cases)?);
         self.trials += places.len() as u64;
-        Ok(places
-            .into_iter()
-            .all(|place| self.asker.asked[place].fits(unit)))
+        let fails = |&place: &usize| !self.asker.asked[place].fits(unit);
+        Ok(parallel::position(&places, fails).is_none())
     }
 
     fn no_model(&mut self, nearest: Option<Candidate>) -> Result<Outcome> {
@@ -428,9 +425,9 @@ impl<'a> Run<'a> {
             return Ok(Outcome::NOTHING);
         };
         let total = self.asker.asked.len().max(1);
-        let failing: Vec<usize> = (0..self.asker.asked.len())
-            .filter(|&place| !self.asker.asked[place].fits(&nearest.unit))
-            .collect();
+        let places: Vec<usize> = (0..self.asker.asked.len()).collect();
+        let fails = |&place: &usize| !self.asker.asked[place].fits(&nearest.unit);
+        let failing = parallel::matching(&places, usize::MAX, fails);
         let example = match failing.first() {
             None => None,
             Some(&place) => {

@@ -3,6 +3,7 @@
 use super::asker::Asked;
 use super::coupled_parameters::{Coupled, coupled_parameters};
 use super::cpu_limit::CpuLimit;
+use super::parallel;
 use super::settings::{ALIGNMENTS, Part, ROUNDINGS, Setting, domains, products_only};
 use crate::dpa::{Dpa, Fused, General, Groups, Operation, Program, Signature, Statement, Unit};
 use crate::format::Rounding;
@@ -69,8 +70,8 @@ impl Search<'_> {
     /// A program with its failures.
     pub(crate) fn candidate(&self, program: &Program) -> Option<Candidate> {
         let unit = self.unit(program.clone())?;
-        let fails = |&&place: &&usize| !self.asked[place].fits(&unit);
-        let failing = self.scope.iter().filter(fails).copied().collect();
+        let fails = |&place: &usize| !self.asked[place].fits(&unit);
+        let failing = parallel::matching(&self.scope, usize::MAX, fails);
         Some(Candidate { unit, failing })
     }
 
@@ -84,33 +85,14 @@ impl Search<'_> {
         let sample: Vec<usize> = best.failing.iter().copied().step_by(step).collect();
         // Few failures cannot rank the variants. Then all variants that mend one of them are compared.
         let few = sample.len() <= FEW;
-        let mut list: Vec<(usize, Unit)> = Vec::new();
-        for program in variants {
-            if program == *best.unit.program() {
-                continue;
-            }
-            let Some(unit) = self.unit(program) else {
-                continue;
-            };
-            let bound = list
-                .get(short - 1)
-                .filter(|_| !few)
-                .map_or(sample.len(), |(left, _)| *left);
-            let mut left = 0;
-            for &place in &sample {
-                left += usize::from(!self.asked[place].fits(&unit));
-                if left >= bound {
-                    break;
-                }
-            }
-            if left < bound {
-                let at = list.partition_point(|(other, _)| *other <= left);
-                list.insert(at, (left, unit));
-                if !few {
-                    list.truncate(short);
-                }
-            }
-        }
+        let short = if few { usize::MAX } else { short };
+        let own = best.unit.program();
+        let others = variants.into_iter().filter(|other| other != own);
+        let pieces = parallel::pieces(others.collect());
+        let ranked = parallel::each(pieces, 1, |some| self.ranked(some, &sample, short));
+        let mut list: Vec<(usize, Unit)> = ranked.concat();
+        list.sort_by_key(|(left, _)| *left);
+        list.truncate(short);
         let mut found: Option<Candidate> = None;
         // Answers that other variants fail on.
         let mut telling: Vec<usize> = Vec::new();
@@ -123,6 +105,31 @@ impl Search<'_> {
         found
     }
 
+    /// The variants that fail on fewest questions of a sample, if not on all, with how many these are; at most `short`.
+    fn ranked(&self, variants: Vec<Program>, sample: &[usize], short: usize) -> Vec<(usize, Unit)> {
+        let mut list: Vec<(usize, Unit)> = Vec::new();
+        for program in variants {
+            let Some(unit) = self.unit(program) else {
+                continue;
+            };
+            let last = short.checked_sub(1).and_then(|last| list.get(last));
+            let bound = last.map_or(sample.len(), |(left, _)| *left);
+            let mut left = 0;
+            for &place in sample {
+                left += usize::from(!self.asked[place].fits(&unit));
+                if left >= bound {
+                    break;
+                }
+            }
+            if left < bound {
+                let at = list.partition_point(|(other, _)| *other <= left);
+                list.insert(at, (left, unit));
+                list.truncate(short);
+            }
+        }
+        list
+    }
+
     /// The failures of a unit, if they are fewer than `bound`; those of `best` are looked at first.
     fn failing_below(
         &self,
@@ -132,32 +139,19 @@ impl Search<'_> {
         telling: &mut Vec<usize>,
     ) -> Option<Vec<usize>> {
         let fails = |place: &usize| !self.asked[*place].fits(unit);
-        let mut failing: Vec<usize> = Vec::new();
-        for place in &best.failing {
-            if fails(place) {
-                failing.push(*place);
-                if failing.len() >= bound {
-                    return None;
-                }
-            }
-        }
-        if failing.len() + telling.iter().filter(|place| fails(place)).count() >= bound {
+        let mut failing = parallel::matching(&best.failing, bound, fails);
+        let hard = failing.len();
+        if hard >= bound || hard + telling.iter().filter(|place| fails(place)).count() >= bound {
             return None;
         }
-        let hard = failing.len();
-        for place in &self.scope {
-            if best.failing.binary_search(place).is_err() && fails(place) {
-                failing.push(*place);
-                if failing.len() >= bound {
-                    let new = failing[hard..]
-                        .iter()
-                        .filter(|place| !telling.contains(place));
-                    let new: Vec<usize> = new.copied().collect();
-                    telling.extend(new);
-                    telling.truncate(TELLING);
-                    return None;
-                }
-            }
+        let fails_too = |place: &usize| best.failing.binary_search(place).is_err() && fails(place);
+        failing.extend(parallel::matching(&self.scope, bound - hard, fails_too));
+        if failing.len() >= bound {
+            failing.drain(..hard);
+            failing.retain(|place| !telling.contains(place));
+            telling.extend(failing);
+            telling.truncate(TELLING);
+            return None;
         }
         failing.sort_unstable();
         Some(failing)
@@ -247,8 +241,7 @@ impl Search<'_> {
             });
             domains.sort_by_key(|settings| settings.first().is_some_and(Setting::is_uncommon));
             let mut next: Option<Candidate> = None;
-            for settings in &domains {
-                let bound = next.as_ref().unwrap_or(&best);
+            let of_domain = |settings: &Vec<Setting>| {
                 let program = best.unit.program();
                 let whole = settings.iter();
                 let whole = whole.filter_map(|setting| setting.apply(program, &self.signature));
@@ -259,9 +252,14 @@ impl Search<'_> {
                 if of_results && !self.usual {
                     variants.extend(self.variants_of_parts(&best, settings));
                 }
-                if let Some(better) = self.better(&best, variants)
-                    && better.failing.len() < bound.failing.len()
-                {
+                self.better(&best, variants)
+            };
+            for better in parallel::each(domains.iter().collect(), 1, of_domain)
+                .into_iter()
+                .flatten()
+            {
+                let bound = next.as_ref().unwrap_or(&best);
+                if better.failing.len() < bound.failing.len() {
                     next = Some(better);
                 }
             }
@@ -326,11 +324,14 @@ impl Search<'_> {
         if self.usual {
             return found;
         }
-        for settings in domains {
-            let variants = self.variants_of_parts(best, settings);
+        let of_domain =
+            |settings: &Vec<Setting>| self.better(best, self.variants_of_parts(best, settings));
+        for better in parallel::each(domains.iter().collect(), 1, of_domain)
+            .into_iter()
+            .flatten()
+        {
             let bound = found.as_ref().unwrap_or(best).failing.len();
-            let better = self.better(best, variants);
-            if let Some(better) = better.filter(|better| better.failing.len() < bound) {
+            if better.failing.len() < bound {
                 found = Some(better);
             }
         }

@@ -334,3 +334,27 @@ fn a_model_says_how_many_inputs_confirmed_it() {
         assert_eq!(inference.json()["confirmed"]["trials"], confirmed, "{text}");
     }
 }
+
+/// The search spreads over threads, and finds the same with the same questions for any number of them.
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let units = [
+        own(
+            "a=bf16 b=bf16 c=f32 d=f32 k=6",
+            "t0 = fused L=3 F=27 Fc=24 align=rne over k%2=0 -> ru f32 ; \
+             d = fused L=3 F=27 Fc=24 align=rne over k%2=1 from t0 -> ru f32",
+        ),
+        row("hopper", "mma.m16n8k16.f16.e4m3.e4m3.f16"),
+    ];
+    for unit in &units {
+        let found = [1, 2, 5].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let mut json = pool.expect("a pool").install(|| of_unit(unit, None)).json();
+            json.remove("seconds");
+            json
+        });
+        assert_eq!(found[0]["outcome"], "model", "{:?}", found[0]);
+        assert_eq!(found[0], found[1]);
+        assert_eq!(found[0], found[2]);
+    }
+}
