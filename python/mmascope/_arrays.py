@@ -38,6 +38,8 @@ _NARROW = {
 #: Integers of ``ml_dtypes`` and JAX, whose names are those of the formats.
 _INTEGERS = {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (1, 2, 4)}
 _NARROW_NAMES = {**{kind: name for name, kind in _NARROW.items()}, **{name: name for name in _INTEGERS}}
+#: Numbers of fewer than eight bits, one in a byte.
+NARROW_FLOATS = ("e2m1fn", "e2m3fn", "e3m2fn")
 _FLOATS = {"f16": "float16", "f32": "float32", "f64": "float64"}
 _ALLOWED = (
     "float16, float32, float64, bfloat16, float8_*, float6_*, float4_e2m1fn, and integers: numbers for an operand "
@@ -64,8 +66,9 @@ def numpy_dtype(kind: str) -> numpy.dtype[Any]:
         name = _NARROW_NAMES[kind]
         own: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, name, "uint8"))
         return own
-    # tf32 and e8m13 lie in words of f32; scales and integers are codes.
-    return numpy.dtype({"tf32": "float32", "e8m13": "float32"}.get(kind, kind if "int" in kind else "uint8"))
+    # tf32 and e8m13 lie in words of f32; scales and integers without a dtype (mxint8) are codes.
+    name = kind if kind.lstrip("u") in ("int8", "int16", "int32", "int64") else "uint8"
+    return numpy.dtype({"tf32": "float32", "e8m13": "float32"}.get(kind, name))
 
 
 _viewed: dict[str, numpy.dtype[Any]] = {}
@@ -85,6 +88,9 @@ class _NumPy:
 def dtype_of_torch(kind: str) -> Any:
     """PyTorch's dtype of a format; integers of its width where PyTorch has none."""
     torch = sys.modules["torch"]
+    if kind in _INTEGERS:
+        # PyTorch has int4 and its like by name only: nothing reads their elements.
+        return torch.uint8
     name = _FLOATS.get(kind) or _NARROW_NAMES.get(kind) or {"tf32": "float32", "e8m13": "float32"}.get(kind, kind)
     dtype = getattr(torch, name, None)
     if dtype is not None:
@@ -115,13 +121,23 @@ class _Torch:
         return tensor.view(dtype) if dtype.itemsize == words.dtype.itemsize else tensor
 
 
+_NOT_IN_JAX = ("e2m3fn", "e3m2fn", "int1", "uint1")
+
+
 class _Jax:
     def __reduce__(self) -> str:
         return "JAX"
 
     def wrap(self, words: numpy.ndarray[Any, Any], kind: str) -> Any:
         jax = sys.modules["jax"]
-        return jax.numpy.asarray(NUMPY.wrap(words, kind))
+        # XLA has no arrays of 6 bits, and cannot read those of one: their codes are what it can have.
+        array = words if kind in _NOT_IN_JAX else NUMPY.wrap(words, kind)
+        if array.dtype.itemsize == 8 and not jax.config.jax_enable_x64:
+            raise DtypeError(
+                f"the result is {array.dtype}, and JAX cuts it to 32 bits: jax.config.update('jax_enable_x64', True) "
+                "allows 64, or give NumPy arrays, as numpy.asarray makes them"
+            )
+        return jax.numpy.asarray(array)
 
 
 class _Standard:
@@ -261,6 +277,12 @@ def operand(value: Any, argument: str, any_layout: bool = False) -> tuple[Operan
     try:
         array = numpy.asarray(memoryview(value))
     except TypeError as error:
+        from ._precision import Quantized
+
+        if isinstance(value, Quantized):
+            raise DtypeError(
+                f"{argument}: a Quantized is for matmul; its codes and scale are arrays, and dequantize() has its numbers"
+            ) from error
         raise DtypeError(
             f"{argument}: {type(value).__name__} is no array: NumPy, PyTorch and JAX arrays are taken, DLPack, "
             "buffers, and lists of floats"

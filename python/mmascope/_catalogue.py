@@ -38,8 +38,12 @@ class Instruction:
     Made by :func:`find`; compared by architecture and name.
     """
 
-    def __init__(self, row: _core.Row) -> None:
+    def __init__(self, row: _core.Row, catalogue: _core.Catalogue | None = None) -> None:
         self._row = row
+        #: The catalogue that it is of, where that may be another than the one in use.
+        self._catalogue = catalogue
+        #: What has been found to name its architecture.
+        self._arch_names: set[str] = set()
         self._facts: dict[str, Any] = json.loads(row.json())
         self._kinds = row.kinds()
 
@@ -76,6 +80,7 @@ class Instruction:
         value: str | None = self._facts["arithmetic"]
         return value
 
+    @_checks.named
     def dot(self, a: Any, b: Any, c: Any = None, *, scale_a: Any = None, scale_b: Any = None,
             mods: Sequence[str] = ()) -> Any:
         """One dot product ``c + sum(a * b)`` by one instruction.
@@ -107,6 +112,7 @@ class Instruction:
 
         return matmul_of(self, a, b, c, **options)
 
+    @_checks.named
     def explain(self, a: Any, b: Any, c: Any = None, *, scale_a: Any = None, scale_b: Any = None,
                 mods: Sequence[str] = (), against: str | Instruction | None = None) -> Explanation:
         """One dot product step by step; text in a terminal, a page in a notebook.
@@ -213,7 +219,7 @@ class Catalogue(Rows, Sequence[Instruction]):
 
     def _all(self) -> list[Instruction]:
         if self._made is None:
-            self._made = [Instruction(row) for row in self._inner.rows()]
+            self._made = [Instruction(row, self._inner) for row in self._inner.rows()]
         return self._made
 
     @property
@@ -230,7 +236,7 @@ class Catalogue(Rows, Sequence[Instruction]):
     @_checks.named
     def find(self, arch: str, instruction: str) -> Instruction:
         """The instruction of that name; see :func:`mmascope.find`."""
-        return Instruction(self._inner.find(arch, instruction))
+        return Instruction(self._inner.find(arch, instruction), self._inner)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A dictionary a row."""

@@ -18,6 +18,9 @@ TAKEN = {
     "format": ("to", "source", "dtype", "signature"), "algorithm": ("program",),
 }
 
+#: What messages advise, for functions that take it.
+SATURATE = "; saturate=True clamps such numbers"
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -30,12 +33,15 @@ def named(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except (ArgumentError, TextError, UnknownNameError) as error:
-            given = inspect.signature(function).bind(*args, **kwargs).arguments
+            signature = inspect.signature(function)
+            given = signature.bind(*args, **kwargs).arguments
             # A function of ours that this one called may have named an argument of its own.
             error.unnamed = getattr(error, "unnamed", str(error))
             argument = _whose(error.unnamed, given)
             if argument is not None:
                 error.args = (f"{argument}: {error.unnamed}",)
+            if "saturate" not in signature.parameters:
+                error.args = (str(error).replace(SATURATE, ""),)
             raise
 
     return call

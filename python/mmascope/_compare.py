@@ -14,8 +14,9 @@ import numpy
 
 from . import _checks, _core
 from ._arrays import _INTEGERS, Operand, numpy_dtype, operand
-from ._catalogue import Instruction, current, find, instruction_of
-from ._errors import ArgumentError, Error, FileError
+from ._catalogue import Instruction, current, find
+from ._errors import ArgumentError, Error, FileError, UnknownNameError
+from ._precision import converted
 from ._products import _NUMBERS, _Given, _Op, type_of
 from ._report import Report
 from ._results import Checked, Difference, Errors, Identification
@@ -23,12 +24,16 @@ from ._results import Checked, Difference, Errors, Identification
 #: Arguments that have the names of the program's options.
 _OWN = {"arch": "arch", "schedule": "schedule"}
 
+#: What elements of files can be.
+_IN_FILES = ("f16", "f32", "f64", "unsigned", "signed")
+
 
 def _said(
-    arguments: list[str], stacklevel: int = 3, names: Mapping[str, str] = _checks.NAMES
+    arguments: list[str], stacklevel: int = 3, names: Mapping[str, str] = _checks.NAMES,
+    catalogue: _core.Catalogue | None = None,
 ) -> tuple[dict[str, Any], bool]:
     try:
-        text, messages, holds = _core.said(current(), arguments, None)
+        text, messages, holds = _core.said(catalogue or current(), arguments, None)
     except Error as error:
         raise _checks.translated(error, names) from None
     for message in messages:
@@ -36,7 +41,36 @@ def _said(
     return json.loads(text), holds
 
 
-def _names(units: Sequence[Any], argument: str, least: int = 1) -> list[str]:
+def _has(catalogue: _core.Catalogue, row: Instruction) -> bool:
+    """Whether a catalogue has an instruction of that name with that arithmetic."""
+    try:
+        return Instruction(catalogue.find(str(row.arch), str(row.name))) == row
+    except UnknownNameError:
+        return False
+
+
+def _catalogue_of(units: Sequence[Any], argument: str) -> _core.Catalogue:
+    """The catalogue that has all units: the one in use, or that of instructions which only another one has."""
+    own = current()
+    foreign = [unit for unit in units if isinstance(unit, Instruction) and unit._catalogue is not None and not _has(own, unit)]
+    if not foreign:
+        return own
+    first = foreign[0]
+    inner = first._catalogue
+    assert inner is not None
+    for unit in units:
+        if isinstance(unit, str) and ":" not in unit:
+            raise ArgumentError(f"{argument}: {unit!r} is an architecture of the catalogue in use, and {first!r} is of another "
+                                "catalogue; name the instruction with it, as in h100:f16")
+        row = find(unit) if isinstance(unit, str) else unit
+        if isinstance(row, Instruction) and row.name is not None and not _has(inner, row):
+            raise ArgumentError(f"{argument}: one call takes instructions of one catalogue, and that of {first!r} lacks {row!r} or "
+                                "has other arithmetic of that name; validate(instruction, other) compares any two")
+    return inner
+
+
+def _names(units: Sequence[Any], argument: str, least: int = 1, catalogue: _core.Catalogue | None = None) -> list[str]:
+    inner = catalogue or current()
     if len(units) < least:
         count = "one or more are" if least == 1 else "two or more are"
         raise ArgumentError(f"{argument}: {len(units) or 'none'} named; {count} needed")
@@ -47,6 +81,9 @@ def _names(units: Sequence[Any], argument: str, least: int = 1) -> list[str]:
                 raise ArgumentError(
                     f"{argument}: a unit of your own has no name in the catalogue; write it as a row and load_isa() it"
                 )
+            if not _has(inner, unit):
+                raise ArgumentError(f"{argument}: {unit!r} is of another catalogue, and the one in use lacks it or has other "
+                                    "arithmetic of that name; load_isa() its text to use it here")
             names.append(f"{unit.arch}:{unit.name}")
         elif isinstance(unit, str):
             if ":" not in unit:
@@ -62,7 +99,7 @@ def _names(units: Sequence[Any], argument: str, least: int = 1) -> list[str]:
 
 
 def _diff_arguments(units: Sequence[Any], instruction: str | None, types: str | None, family: str | Sequence[str],
-                    count: int | None, seed: int, start: int) -> list[str]:
+                    count: int | None, seed: int, start: int, catalogue: _core.Catalogue | None = None) -> list[str]:
     """The command of the program."""
     _checks.text(instruction, "instruction", "mma.m16n8k16.f32.f16.f16.f32")
     _checks.text(types, "types", "f16,f16,f32")
@@ -71,7 +108,7 @@ def _diff_arguments(units: Sequence[Any], instruction: str | None, types: str | 
     _checks.whole(start, "start")
     if instruction is not None and types is not None:
         raise ArgumentError("instruction and types: one of them names the instructions")
-    arguments = ["diff", "--arch", ",".join(_names(units, "units", 2))]
+    arguments = ["diff", "--arch", ",".join(_names(units, "units", 2, catalogue))]
     if instruction is not None:
         arguments += ["--inst", instruction]
     if types is not None:
@@ -109,7 +146,8 @@ def diff(
     Parameters
     ----------
     *units : str or Instruction
-        Two or more: ``ARCH:INST``, instructions, or architectures with ``instruction`` or ``types``.
+        Two or more: ``ARCH:INST``, instructions, or architectures with ``instruction`` or ``types``. All must be in one
+        catalogue: the one in use, or that of an instruction which only a catalogue of yours has.
     instruction : str, optional
         The instruction of units that are architectures.
     types : str, optional
@@ -139,8 +177,9 @@ def diff(
     ----------
     docs/diff.md.
     """
-    arguments = _diff_arguments(units, instruction, types, family, count, seed, start)
-    return _difference(lambda more: _said([*arguments, *more], stacklevel=5))
+    catalogue = _catalogue_of(units, "units")
+    arguments = _diff_arguments(units, instruction, types, family, count, seed, start, catalogue)
+    return _difference(lambda more: _said([*arguments, *more], stacklevel=5, catalogue=catalogue))
 
 
 @_checks.named
@@ -163,11 +202,12 @@ def error(
     Parameters
     ----------
     *units : str or Instruction
-        ``ARCH:INST``, instructions, or architectures with ``instruction`` or ``types``.
+        ``ARCH:INST``, instructions, or architectures with ``instruction`` or ``types``; all in one catalogue, as in
+        :func:`diff`.
     shape : (M, N, K), optional
         Of generated matrices.
     a, b : array, optional
-        Matrices instead of generated ones.
+        Matrices instead of generated ones; their elements mean what they mean to :func:`matmul`.
     distribution : str
         normal, positive, uniform, outlier or sparse, and a power of two as in ``normal*2^-14``.
     c : str, optional
@@ -203,7 +243,9 @@ def error(
     _checks.whole(seed, "seed", optional=True)
     if instruction is not None and types is not None:
         raise ArgumentError("instruction and types: one of them names the instructions")
-    arguments = ["error", "--arch", ",".join(_names(units, "units"))]
+    catalogue = _catalogue_of(units, "units")
+    names = _names(units, "units", catalogue=catalogue)
+    arguments = ["error", "--arch", ",".join(names)]
     if instruction is not None:
         arguments += ["--inst", instruction]
     for schedule in _checks.texts(schedules, "schedules", "split-k=2 reduce=pairwise/f32"):
@@ -226,20 +268,26 @@ def error(
             if seed is not None and c is None:
                 raise ArgumentError("seed: nothing is drawn, with a and b given and no c")
             kinds = []
-            is_open = types is None and instruction is None
-            rows = [instruction_of(unit, "units") for unit in units if isinstance(unit, Instruction) or ":" in unit]
+            is_open = types is None and instruction is None and not all(":" in name for name in names)
+            rows = [Instruction(catalogue.find(*name.split(":", 1))) for name in names if ":" in name]
+            is_numbers = False
             for side, (value, name) in enumerate(((a, "a"), (b, "b"))):
                 item, _ = operand(value, name)
+                kinds.append(type_of(item))
                 item = _as_codes(item, {row._kinds[:2][side] for row in rows})
+                if item[1] not in _IN_FILES and item[1] not in _INTEGERS:
+                    # Files have no type for bfloat16 and its like: their bits would be read as codes.
+                    item, is_numbers = converted(item, "f32"), True
                 array, kind, _ = item
                 if array.ndim != 2:
                     raise ArgumentError(f"{name} has the shape {array.shape}; a matrix with two dimensions is needed")
                 path = os.path.join(folder, f"{name}.npy")
                 numpy.save(path, array if "int" in kind or "signed" in kind else array.view(numpy_dtype(kind)))
                 arguments.append(path)
-                kinds.append(type_of(item))
-            if is_open and not rows and _NUMBERS.issuperset(kinds):
+            if is_open and _NUMBERS.issuperset(kinds):
                 types = f"{kinds[0]},{kinds[1]},int32"
+            elif is_open and is_numbers:
+                types = f"{kinds[0]},{kinds[1]}"
             if saturate:
                 arguments.append("--saturate")
         else:
@@ -248,7 +296,7 @@ def error(
             arguments += ["--types", types]
         svg = os.path.join(folder, "error.svg")
         try:
-            data, holds = _said([*arguments, "-o", svg])
+            data, holds = _said([*arguments, "-o", svg], catalogue=catalogue)
         except Error as error:
             raise type(error)(_without_files(str(error), folder)) from None
         data["source"] = _without_files(data["source"], folder)
@@ -405,6 +453,8 @@ def identify(
     ----------
     docs/identify.md: how candidates are asked, and what an answer rests on.
     """
+    if (scale_a is None) != (scale_b is None):
+        raise ArgumentError("scale_a and scale_b go together: give both or none")
     items = []
     for value, name in ((a, "a"), (b, "b"), (c, "c"), (scale_a, "scale_a"), (scale_b, "scale_b"), (d, "d")):
         is_needed = name in ("a", "b", "d")

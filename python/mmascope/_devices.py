@@ -321,7 +321,7 @@ def infer(
     ----------
     docs/infer.md: the space of models and what is not seen.
     """
-    _checks.whole(budget, "budget", 4000)
+    _checks.whole(budget, "budget", 2000)
     _checks.whole(confirm, "confirm", optional=True)
     _checks.whole(seed, "seed")
     asked, _ = _asked(fn, signature, like, batch, arrays, timeout)

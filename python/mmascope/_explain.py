@@ -50,12 +50,13 @@ def explain_of(
     against: str | Instruction | None,
 ) -> Explanation:
     """:meth:`Instruction.explain`."""
-    given, _ = given_of(a, b, c, scale_a, scale_b)
     names = modifiers(mods)
+    given, _ = given_of(row, a, b, c, scale_a, scale_b, names)
     if against is None:
         return Explanation(*row._row.explain(given, names))
     other = instruction_of(against, "against")
-    return Explanation(*row._row.explain_against(given, other._row, given, names))
+    others, _ = given_of(other, a, b, c, scale_a, scale_b, names)
+    return Explanation(*row._row.explain_against(given, other._row, others, names))
 
 
 @_checks.named

@@ -237,7 +237,7 @@ class InferAll:
 
     def __init__(self, archs: Sequence[str], budget: int, seed: int, with_catalogue: bool) -> None:
         archs = _checks.texts(archs, "archs", "h100")
-        _checks.whole(budget, "budget", 4000)
+        _checks.whole(budget, "budget", 2000)
         _checks.whole(seed, "seed")
         own = catalogue()
         names = {own._inner.architecture(arch) for arch in archs}

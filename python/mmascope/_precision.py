@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 
 from . import _checks, _core
-from ._arrays import NUMPY, Library, operand
+from ._arrays import NARROW_FLOATS, NUMPY, Library, Operand, operand
 from ._errors import ArgumentError, DtypeError
 from ._products import _Op
 
@@ -101,14 +101,28 @@ def cast(
     return library.wrap(words, name)
 
 
+def converted(item: Operand, to: str) -> Operand:
+    """Numbers in a format that has each of them."""
+    wanted = _Wanted()
+    setattr(wanted, "from", item[1])
+    wanted.to = to
+    wanted.round = wanted.overflow = wanted.policy = wanted.random_bits = None
+    wanted.relu = wanted.sat = wanted.ftz = wanted.pzo = False
+    array, kind, name = item
+    words, _, _ = _core.cast(_Op(numpy.ascontiguousarray(array), kind, name), wanted)
+    return words, to, name
+
+
 class Quantized:
     """Codes with block scales.
 
     Attributes
     ----------
-    codes : array
-        In the caller's library, in the elements' dtype where it has one.
-    scale : array
+    codes : numpy.ndarray of uint8
+        The bits of the elements, one in a byte.
+    values : array
+        The same in the caller's library, in the elements' dtype where it has one.
+    scale : numpy.ndarray of uint8
         Codes of the scales, one for each block.
     tensor_scale : float
         What every element is multiplied by; 1 where the format has no such scale.
@@ -134,7 +148,7 @@ class Quantized:
 
     @property
     def values(self) -> Any:
-        """The codes in the caller's library and the elements' dtype."""
+        """The elements in the caller's library, in their dtype where it has one."""
         return self._library.wrap(self._codes, self.element)
 
     @property
@@ -205,10 +219,13 @@ def quantize(
     item, library = operand(array, "array")
     if item[1] in ("unsigned", "signed"):
         raise DtypeError(f"array: elements of {item[0].dtype}; numbers are needed, floats of any width")
+    if item[1] in NARROW_FLOATS:
+        item = converted(item, "f32")
     rank = item[0].ndim
-    if not isinstance(axis, int) or not -rank <= axis < rank:
+    is_whole = isinstance(axis, (int, numpy.integer)) and not isinstance(axis, bool)
+    if not is_whole or not -rank <= axis < rank:
         raise ArgumentError(f"axis = {axis!r}: an array of shape {item[0].shape} has the axes {-rank} to {rank - 1}")
-    own = axis % rank
+    own = int(axis) % rank
     _checks.text(format, "format", "mxfp8-e4m3", optional=False)
     _checks.text(recipe, "recipe", "ocp")
     _checks.text(selection, "selection", "a name of four-over-six")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from . import _checks, _core
-from ._arrays import NUMPY, TORCH, Library, Operand, is_on_gpu, operand
+from ._arrays import JAX, NARROW_FLOATS, NUMPY, TORCH, Library, Operand, is_on_gpu, numpy_dtype, operand
 from ._catalogue import Instruction, current
 from ._errors import ArgumentError, DtypeError, UnknownNameError
 from ._progress import Progress
@@ -21,7 +21,7 @@ _known: dict[tuple[Any, ...], Instruction] = {}
 
 
 def chosen() -> Instruction | None:
-    """The instruction that the last call of :func:`matmul` or :func:`dot` in this context took."""
+    """The instruction that the last call of :func:`matmul` or :func:`dot`, or of its own methods, took in this context."""
     return _chosen.get()
 
 
@@ -50,6 +50,9 @@ def _row(
 ) -> Instruction:
     """The instruction that is named, or the default of the operands' formats."""
     if isinstance(instruction, Instruction):
+        if arch is not OWN_ARCH:
+            check_arch(arch, instruction)
+        _chosen.set(instruction)
         return instruction
     if not isinstance(arch, str):
         raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
@@ -98,6 +101,26 @@ def _of_integers(inner: _core.Catalogue, arch: str, a: str, b: str, c: str | Non
     return inner.default(arch, a, b, wanted[-1], False)
 
 
+#: In the place of ``arch`` where the instruction alone says it.
+OWN_ARCH: Any = object()
+
+
+def check_arch(arch: Any, row: Instruction) -> None:
+    """Refuses an architecture that nobody knows, or that is not the instruction's; a unit of one's own has none."""
+    if not isinstance(arch, str):
+        raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
+    if arch in row._arch_names:
+        return
+    name, _, inst = arch.partition(":")
+    # The architecture may be one that only the instruction's catalogue has.
+    known = row._catalogue or current()
+    if known.architecture(name) != row.arch and row.arch is not None:
+        raise ArgumentError(f"arch: {arch!r}, but instruction is {row!r}; allowed: {row.arch!r} and its other names")
+    if inst and Instruction(known.find(name, inst)) != row:
+        raise ArgumentError(f"arch: {arch!r} names another instruction than {row!r}; allowed: {name!r}")
+    row._arch_names.add(arch)
+
+
 @_checks.named
 def matmul(
     a: Any,
@@ -136,7 +159,7 @@ def matmul(
         Architecture or chip: ``h100``, ``mi300x``, ``sm_90``; ``ARCH:INST`` names both.
     instruction : str or Instruction, optional
         Its name, or operand types (``e4m3,e4m3,f32``). Where it is left out, the architecture's default of the arrays'
-        types is taken; :func:`chosen` says which.
+        types is taken; :func:`chosen` says which. An :class:`Instruction` must be of ``arch``.
     schedule : str, optional
         Order of K and what happens outside the unit: ``split-k=4 reduce=pairwise/f32; out=rne bf16``.
     scale_a, scale_b : array, optional
@@ -190,9 +213,9 @@ def matmul(
         library = other
     addend = None if c is None else operand(c, "c", any_layout=True)[0]
     tensor_scales = scale = None
-    if not isinstance(left, tuple) or not isinstance(right, tuple):
-        own = right if isinstance(left, tuple) else left
-        scale = f"{own.scale_format}/{own.block}"
+    made = [(value, argument) for value, argument in ((left, "a"), (right, "b")) if not isinstance(value, tuple)]
+    if made:
+        scale = f"{made[0][0].scale_format}/{made[0][0].block}"
         left, right, scale_a, scale_b, tensor_scales = _quantised(left, right, scale_a, scale_b)
     scales = (
         None if scale_a is None else operand(scale_a, "scale_a")[0],
@@ -201,13 +224,19 @@ def matmul(
     is_code = any(scale is not None and scale[0].dtype.itemsize == 1 for scale in scales)
     c_type = None if addend is None else type_of(addend)
     row = _row(arch, instruction, type_of(left), type_of(right), c_type, is_code, scale)
+    for value, argument in made:
+        _check_blocks(value, row, argument)
     options = _options(schedule, mods, round, saturate, pad, threads, tensor_scales, by_reference)
+    if library is JAX:
+        # What JAX cannot have is refused before a long product.
+        kind = row._row.result(schedule)
+        library.wrap(numpy.empty(0, numpy_dtype(kind)), kind)
     return _multiply(row, left, right, addend, scales, options, library, progress)
 
 
 def matmul_of(row: Instruction, a: Any, b: Any, c: Any = None, **options: Any) -> Any:
     """:meth:`Instruction.matmul`."""
-    return matmul(a, b, c, arch="", instruction=row, **options)
+    return matmul(a, b, c, arch=OWN_ARCH, instruction=row, **options)
 
 
 class _Options:
@@ -251,7 +280,10 @@ def _options(
 
 def modifiers(mods: Any) -> list[str]:
     """The names of operand modifiers."""
-    return _checks.texts(mods, "mods", "negA")
+    names = _checks.texts(mods, "mods", "negA")
+    if "scaleD" in names:
+        raise ArgumentError("mods: 'scaleD' has no exponent; -15 to 0 are possible, as in 'scaleD=-3'")
+    return names
 
 
 class _Given:
@@ -290,6 +322,9 @@ def _quantised(left: Any, right: Any, scale_a: Any, scale_b: Any) -> tuple[Any, 
     words = []
     for value, scale, argument, axis in ((left, scale_a, "a", -1), (right, scale_b, "b", -2)):
         if isinstance(value, tuple):
+            if scale is None:
+                raise ArgumentError(f"scale_{argument}: the other operand brings block scales; {argument} needs its own: "
+                                    "quantize() it, or give them")
             out.append((value, scale))
             words.append(0x3F800000)
             continue
@@ -302,6 +337,18 @@ def _quantised(left: Any, right: Any, scale_a: Any, scale_b: Any) -> tuple[Any, 
         out.append(((value.codes, value.element, argument), value.scale))
         words.append(int(numpy.float32(value.tensor_scale).view(numpy.uint32)))
     return out[0][0], out[1][0], out[0][1], out[1][1], (words[0], words[1])
+
+
+def _check_blocks(value: Any, row: Instruction, argument: str) -> None:
+    """Refuses what :func:`quantize` made where the instruction takes other elements, scales or blocks."""
+    taken, scale = row._kinds[0 if argument == "a" else 1], row._kinds[4]
+    if scale is None:
+        raise ArgumentError(f"{argument}: {value.format} has block scales; the instruction {row!r} has none")
+    if (value.element, value.scale_format) != (taken, scale[0]):
+        raise ArgumentError(f"{argument}: {value.format} has {value.element} elements with {value.scale_format} scales; the "
+                            f"instruction takes {taken} with {scale[0]}")
+    if value.block != scale[1]:
+        raise ArgumentError(f"{argument}: blocks of {value.block}; the instruction has one scale for every {scale[1]} k")
 
 
 def _multiply(
@@ -337,14 +384,24 @@ def _laid_out(item: Operand | None, kind: str) -> _Op | None:
     """An operand row by row, or column by column where its words are taken as they are: then nothing is copied here."""
     if item is None:
         return None
+    item = _widened(item, kind)
     array = item[0]
     if array.flags.c_contiguous:
         return _Op(*item)
-    if item[1] == kind and array.ndim > 1 and not kind.startswith(("e2m1", "e2m3", "e3m2")):
+    if item[1] == kind and array.ndim > 1 and kind not in NARROW_FLOATS:
         turned = array.swapaxes(-1, -2)
         if turned.flags.c_contiguous:
             return _Op(turned, item[1], item[2], True)
     return _Op(numpy.ascontiguousarray(array), item[1], item[2])
+
+
+def _widened(item: Operand, kind: str) -> Operand:
+    """Numbers of fewer than eight bits in f16, which has each of them, where the operand is of another format."""
+    if item[1] not in NARROW_FLOATS or kind in ("", item[1]):
+        return item
+    from ._precision import converted
+
+    return converted(item, "f16")
 
 
 def _broadcast(
@@ -467,8 +524,12 @@ def dot(
     return dot_of(row, a, b, c, scale_a=scale_a, scale_b=scale_b, mods=mods)
 
 
-def given_of(a: Any, b: Any, c: Any, scale_a: Any, scale_b: Any) -> tuple[_Given, Library]:
-    """The arrays of one dot product."""
+def given_of(
+    row: Instruction, a: Any, b: Any, c: Any, scale_a: Any, scale_b: Any, mods: Sequence[str] = ()
+) -> tuple[_Given, Library]:
+    """The arrays of one dot product by an instruction."""
+    if c is not None and "noC" in mods:
+        raise ArgumentError("c with the modifier noC: noC leaves c out; give one of them")
     left, library = operand(a, "a")
     right, other = operand(b, "b")
     if library is NUMPY:
@@ -491,16 +552,19 @@ def given_of(a: Any, b: Any, c: Any, scale_a: Any, scale_b: Any) -> tuple[_Given
         items.append(addend)
     for value, argument in ((scale_a, "scale_a"), (scale_b, "scale_b")):
         items.append(None if value is None else operand(value, argument)[0])
-    return _Given(*[None if item is None else _Op(*item) for item in items]), library
+    kinds = (*row._kinds[:3], "", "")
+    return _Given(*[None if item is None else _Op(*_widened(item, kind)) for item, kind in zip(items, kinds)]), library
 
 
 def dot_of(
     row: Instruction, a: Any, b: Any, c: Any, *, scale_a: Any, scale_b: Any, mods: Sequence[str]
 ) -> Any:
     """:meth:`Instruction.dot`."""
-    given, library = given_of(a, b, c, scale_a, scale_b)
-    words = row._row.dot(given, modifiers(mods))
+    _chosen.set(row)
+    names = modifiers(mods)
+    given, library = given_of(row, a, b, c, scale_a, scale_b, names)
+    words = row._row.dot(given, names)
     return library.wrap(words, row._kinds[3])
 
 
-__all__ = ["TORCH", "chosen", "dot", "dot_of", "given_of", "matmul", "matmul_of", "modifiers", "type_of", "_core"]
+__all__ = ["OWN_ARCH", "TORCH", "check_arch", "chosen", "dot", "dot_of", "given_of", "matmul", "matmul_of", "modifiers", "type_of", "_core"]

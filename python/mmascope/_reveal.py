@@ -59,6 +59,33 @@ def _takes_two(function: Any) -> bool:
     return len(needed) == 2
 
 
+def _too_wide(call: Any, kind: str, results: str) -> str | None:
+    """That results are no numbers of their format, where sums of random numbers show it; ``None`` where they do not."""
+    dtype, own = numpy_dtype(kind), numpy_dtype(results)
+    if dtype.kind in "iu" or own.kind in "iu":
+        return None
+    random = numpy.random.default_rng(1)
+    answers: list[float] = []
+    for _ in range(4):
+        call.rows[...] = random.standard_normal(call.rows.shape).astype(dtype).view(call.rows.dtype)
+        if call.factors is not None:
+            call.factors[...] = numpy.ones(call.factors.shape, dtype).view(call.factors.dtype)
+        try:
+            answer = call.function(*call.arguments)
+        except Exception:
+            # What is known already is what there is to say.
+            return None
+        answers += [float(answer)] if call.rows.shape[0] == 1 else [float(item) for item in answer]
+    given = numpy.array(answers)
+    with numpy.errstate(all="ignore"):
+        wrong, is_single = (given != given.astype(other).astype(given.dtype) for other in (own, numpy.float32))
+    wrong &= numpy.isfinite(given)
+    if not wrong.any():
+        return None
+    wider = "float64" if (is_single & numpy.isfinite(given)).any() else "float32"
+    return f"its results are no {results} numbers, such as {float(given[wrong][0])!r}; result={wider!r} says what they are"
+
+
 @_checks.named
 def reveal(
     fn: Any,
@@ -90,7 +117,7 @@ def reveal(
     batch : int, optional
         ``fn`` takes so many rows at once, an array of shape (batch, n) (and one of (n,)), and gives (batch,) results.
     result : str or dtype, optional
-        The format of results; that of the numbers by default.
+        The format of results; that of the numbers by default. ``math.fsum`` gives float64 whatever it sums.
     algorithm : {"pivot", "distinct", "fprev", "fprev-narrow", "basic", "naive"}
         All give the same tree; the first takes the fewest calls of most subjects.
     trials : int
@@ -158,6 +185,8 @@ def reveal(
     report = json.loads(text)
     tree = Tree(inner, report)
     if report["nature"] != "tree" or not report["holds"]:
+        # Sums of another format than the stated one look sorted, or exact, or like no tree.
+        report["verdict"] = _too_wide(call, kind, results) or report["verdict"]
         failure = NoTreeError(f"fn: {subject.name}: {report['verdict']}")
         failure.report = report
         failure.tree = tree if report["nature"] == "tree" else None

@@ -156,3 +156,13 @@ def test_the_program():
     assert wrong.returncode == 2 and "nearest" in wrong.stderr
     assert run("--version").stdout.split() == ["mmascope", mmascope.__version__]
     assert run("diff", "--arch", "a100,h100", "--types", "f16,f16,f32", "--family", "close").returncode == 1
+
+
+def test_a_budget_of_2000_is_enough():
+    from mmascope._parts import InferAll
+
+    row = mmascope.find("h100", "f16")
+    assert mmascope.infer(row, budget=2000)
+    with pytest.raises(ValueError, match="^budget = 1999: 2000 or more"):
+        mmascope.infer(row, budget=1999)
+    assert InferAll(["h100"], 2000, 1, True).given["budget"] == 2000

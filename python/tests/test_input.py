@@ -117,6 +117,21 @@ def test_jax_in_jax_out():
     assert isinstance(d, jax.Array) and d.dtype == jax.numpy.float32 and bool((d == 16).all())
 
 
+def test_jax_results_are_never_cut_to_32_bits():
+    jax = pytest.importorskip("jax")
+    ones = jax.numpy.ones((16, 16))
+    wide = (lambda: mmascope.cast(jax.numpy.array([5e9, -3e9]), "int64"), lambda: mmascope.cast(ones, "f64"),
+            lambda: mmascope.matmul(ones, ones, arch="a100", instruction="f64"))
+    for call in wide:
+        with pytest.raises(mmascope.DtypeError, match="jax_enable_x64.*NumPy"):
+            call()
+    with jax.enable_x64(True):
+        assert [str(call().dtype) for call in wide] == ["int64", "float64", "float64"]
+        assert wide[0]().tolist() == [5_000_000_000, -3_000_000_000]
+    # What JAX has no arrays of.
+    assert mmascope.cast(ones, "e2m3").dtype == "uint8"
+
+
 @pytest.mark.parametrize("call", [
     "matmul(a, a, arch='h100', by_reference=True, progress=False)",
     "diff('hopper:mma.m16n8k16.f32.f16.f16.f32', 'ampere:mma.m16n8k16.f32.f16.f16.f32', count=10**9)",

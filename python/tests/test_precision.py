@@ -64,3 +64,26 @@ def test_block_scaling():
         mmascope.cast(x, "e99m9")
     with pytest.raises(ValueError, match="^source"):
         mmascope.cast(x.view("u4"), "f16")
+
+
+def test_formats_without_a_dtype_are_codes():
+    x = numpy.array([1.5, -2.5, 3.0] + [0.0] * 29, numpy.float32)
+    for name in ("mxint8", "s2f6"):
+        assert mmascope.cast(x, name).dtype == numpy.uint8
+    made = mmascope.quantize(x, "mxint8")
+    assert made.values.dtype == numpy.uint8 and numpy.array_equal(made.values, made.codes)
+
+
+def test_integers_of_four_bits_can_be_read_in_torch():
+    torch = pytest.importorskip("torch")
+    codes = mmascope.cast(torch.tensor([1.5, -2.5, 3.0]), "int4")
+    assert codes.dtype == torch.uint8 and codes.tolist() == [2, 14, 3]
+    made = mmascope.quantize(torch.ones(2, 32), "mxfp8-e4m3")
+    assert type(made.codes) is numpy.ndarray and made.values.dtype == torch.float8_e4m3fn
+
+
+def test_an_axis_is_any_whole_number():
+    x = numpy.ones((32, 64), numpy.float32)
+    assert mmascope.quantize(x, "mxfp4", axis=numpy.int64(0)).axis == 0
+    with pytest.raises(ValueError, match="^axis = True: "):
+        mmascope.quantize(x, "mxfp4", axis=True)

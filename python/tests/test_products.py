@@ -195,3 +195,121 @@ def test_a_unit_and_a_file_of_ones_own():
         mmascope.load_isa("arch other\nnonsense\n")
     with pytest.raises(mmascope.FileError, match="nowhere.txt"):
         mmascope.load_isa("nowhere.txt")
+
+
+def test_block_scales_of_another_format_are_refused():
+    random = numpy.random.default_rng(4)
+    x, y = (random.standard_normal(shape).astype(numpy.float32) for shape in ((16, 64), (64, 8)))
+
+    def made(kind, **options):
+        return mmascope.quantize(x, kind, **options), mmascope.quantize(y, kind, axis=0, **options)
+
+    nvfp4, mxfp4, wide = made("nvfp4"), made("mxfp4", block=16), made("mxfp4")
+    ue8m0 = {"instruction": "e2m1,e2m1,f32,ue8m0/16"}
+    for a, b, options, message in (
+        (nvfp4[0], mxfp4[1], {}, "^b: mxfp4 has e2m1fn elements with ue8m0 scales; the instruction takes e2m1fn with ue4m3$"),
+        (mxfp4[0], nvfp4[1], {}, "^b: nvfp4 has e2m1fn elements with ue4m3 scales; the instruction takes e2m1fn with ue8m0$"),
+        (*nvfp4, ue8m0, "^a: nvfp4 has e2m1fn elements with ue4m3 scales"),
+        (*wide, ue8m0, "^a: blocks of 32; the instruction has one scale for every 16 k"),
+        (*made("mxfp8-e5m2"), {"instruction": "e4m3,e4m3,f32,ue8m0/32"}, "^a: mxfp8-e5m2 has e5m2 elements"),
+        (*nvfp4, {"instruction": "f16"}, "^a: nvfp4 has block scales; the instruction .* has none"),
+        (nvfp4[0], y, {}, "^scale_b: "),
+    ):
+        with pytest.raises(ValueError, match=message):
+            mmascope.matmul(a, b, arch="rtx-blackwell", **options)
+    assert mmascope.matmul(*mxfp4, arch="rtx-blackwell", **ue8m0).shape == (16, 8)
+    for call in (lambda: mmascope.identify(nvfp4[0], nvfp4[1], x), lambda: mmascope.error("h100", a=nvfp4[0], b=y),
+                 lambda: mmascope.dot(nvfp4[0], nvfp4[0], arch="b200")):
+        with pytest.raises(TypeError, match="^a: a Quantized is for matmul"):
+            call()
+
+
+def test_numbers_of_four_and_six_bits_go_to_other_formats():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    random = numpy.random.default_rng(5)
+    for name in ("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"):
+        a = random.standard_normal((8, 64)).astype(getattr(ml_dtypes, name))
+        wide = a.astype(numpy.float16)
+        for instruction in ("f16", "e5m2", "e4m3"):
+            named = {"arch": "h100", "instruction": instruction}
+            assert same(mmascope.matmul(a, a.T, **named), mmascope.matmul(wide, wide.T, **named))
+            k = mmascope.find("h100", instruction).k
+            assert same(mmascope.dot(a[0, :k], a[1, :k], **named), mmascope.dot(wide[0, :k], wide[1, :k], **named))
+        assert same(mmascope.quantize(a, "mxfp4").codes, mmascope.quantize(wide, "mxfp4").codes)
+
+
+def test_errors_of_narrow_floats_are_those_of_their_numbers():
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed; bfloat16 was not tested")
+    large = numpy.full((8, 16), 65504, "f4").astype(ml_dtypes.bfloat16)
+    for call in (lambda: mmascope.matmul(large, large.T, arch="h100:f16"),
+                 lambda: mmascope.error("h100:f16", a=large, b=large.T)):
+        with pytest.raises(ValueError, match=r"^a: element \[0, 0\] = 6.5536e4 is beyond the largest f16"):
+            call()
+    x = numpy.random.default_rng(6).standard_normal((8, 64)).astype("f4")
+    for name, unit in (("bfloat16", "h100:f16"), ("float8_e4m3fn", "h100:e5m2,e5m2,f32"), ("float4_e2m1fn", "h100:f16")):
+        a = x.astype(getattr(ml_dtypes, name))
+        wide = a.astype("f4")
+        curves = [mmascope.error(unit, a=it, b=it.T)["curves"][0]["points"] for it in (a, wide)]
+        assert curves[0] == curves[1]
+    found = mmascope.error("h100", a=x.astype(ml_dtypes.float8_e4m3fn), b=x.T.astype(ml_dtypes.float8_e4m3fn))
+    assert found["curves"][0]["inst"] == mmascope.find("h100", "e4m3,e4m3,f32").name
+
+
+def test_an_instruction_must_be_of_the_architecture():
+    a = numpy.ones((16, 16), numpy.float16)
+    row = mmascope.find("v100", "f16")
+    for arch, kind, message in (("nonsense", KeyError, "^arch: unknown architecture 'nonsense'"), (None, ValueError, "^arch: None"),
+                                ("h100", ValueError, "^arch: 'h100', but instruction is .*volta:"),
+                                ("v100:f16,f16,f16", ValueError, "^arch: .* names another instruction")):
+        for call in (mmascope.matmul, lambda a, b, **named: mmascope.dot(a[0, :row.k], b[0, :row.k], **named)):
+            with pytest.raises(kind, match=message):
+                call(a, a, arch=arch, instruction=row)
+    for arch in ("v100", "Volta", "v100:f16"):
+        assert same(mmascope.matmul(a, a, arch=arch, instruction=row), row.matmul(a, a))
+
+
+def test_the_chosen_instruction_is_that_of_the_last_call():
+    a = numpy.ones((16, 16), numpy.float16)
+    rows = [mmascope.find(arch, "f16") for arch in ("v100", "h100", "a100", "mi300x")]
+    for row, call in zip(rows, (
+        lambda row: mmascope.matmul(a, a, arch="v100", instruction=row), lambda row: row.matmul(a, a),
+        lambda row: row.dot(a[0, :row.k], a[0, :row.k]),
+        lambda row: mmascope.dot(a[0, :row.k], a[0, :row.k], arch="mi300x", instruction=row),
+    )):
+        call(row)
+        assert mmascope.chosen() == row
+    unit = mmascope.Unit("a=f16 b=f16 c=f32 d=f32 k=16", rows[1].arithmetic)
+    unit.matmul(a, a)
+    assert mmascope.chosen() == unit
+
+
+OTHER_ROWS = (
+    "arch hopper\n"
+    "wgmma.{shape}.{d}.{a}.{b} | f16 x f16 + f32 -> f32 | m64n8k16 | t-fdpa L=16 F=10 e0=-133 -> rz f32 | open\n"
+    "arch ownchip = oc1\n"
+    "dot.{shape}.{d}.{a} | f16 x f16 + f32 -> f32 | m8n8k12 | t-fdpa L=12 F=20 e0=-126 align=rne -> rne f32 | open\n"
+)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_comparisons_take_the_arithmetic_of_the_instruction():
+    from mmascope._parts import ErrorCurves
+
+    catalogue = mmascope.catalogue(OTHER_ROWS)
+    own, chip = catalogue.find("hopper", "wgmma.m64n8k16.f32.f16.f16"), catalogue.find("oc1", "dot.m8n8k12.f32.f16")
+    shipped = mmascope.find("h100", own.name)
+    # Ten bits of fraction: far worse than the shipped row.
+    means = [mmascope.error(row, shape=(8, 8, 64))["curves"][0]["points"][0]["relative_to_products"]["mean"]
+             for row in (own, shipped)]
+    assert means[0] > 100 * means[1]
+    counts = [mmascope.diff(row, "a100:f16", count=50)["pairs"][0]["different"] for row in (own, shipped)]
+    assert counts[0] > counts[1]
+    assert mmascope.diff(own, chip, count=10)["pairs"][0]["compared"] == 10
+    for other in (shipped, f"hopper:{own.name}"):
+        with pytest.raises(ValueError, match="^units: one call takes instructions of one catalogue.*validate"):
+            mmascope.diff(other, own, count=10)
+    with pytest.raises(ValueError, match="^units: 'a100' is an architecture of the catalogue in use"):
+        mmascope.diff(own, "a100", types="f16,f16,f32")
+    with pytest.raises(ValueError, match=r"^units: .*ownchip.* is of another catalogue.*load_isa\(\)"):
+        ErrorCurves((chip,), [], {})
+    assert not mmascope.validate(own, shipped, trials=500)

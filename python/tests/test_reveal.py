@@ -236,3 +236,15 @@ def test_instructions_have_trees():
     tree = mmascope.find("a100", "f64").tree()
     assert "def mmascope_sum(a, b, c):" in tree.export("python")
     assert mmascope.Tree.from_json(tree.to_json()).export("c") == tree.export("c")
+
+
+def test_results_wider_than_stated_are_named():
+    for call, result in (
+        (lambda: mmascope.reveal(math.fsum, 16), "float64"),
+        (lambda: mmascope.reveal(lambda x: x.astype("f8").sum(), 16), "float64"),
+        (lambda: mmascope.reveal(lambda x: x.astype("f4").sum(), 16, "float16"), "float32"),
+        (lambda: mmascope.reveal(lambda x: x.astype("f8").sum(axis=1), 16, batch=4), "float64"),
+    ):
+        with pytest.raises(mmascope.NoTreeError, match=f"^fn: .*: its results are no f(32|16) numbers, .*result='{result}'"):
+            call()
+    assert mmascope.reveal(math.fsum, 16, result="float64").report["holds"]

@@ -103,6 +103,86 @@ def test_what_is_not_routed_is_said():
     assert "f32,f32" in reasons["mm"] and "vectors" in reasons["dot"] and "transposed" in reasons["convolution"]
 
 
+def test_products_written_into_a_tensor_are_routed():
+    torch.manual_seed(5)
+    a, b, c = (torch.randn(16, 16, dtype=torch.float16) for _ in range(3))
+    batch = torch.stack([a, b])
+    calls = {
+        "mm": lambda d: torch.mm(a, b, out=d), "matmul": lambda d: torch.matmul(a, b, out=d),
+        "bmm": lambda d: torch.bmm(batch, batch, out=d), "addmm": lambda d: torch.addmm(c, a, b, out=d),
+        "baddbmm": lambda d: torch.baddbmm(batch, batch, batch, out=d),
+    }
+    for name, call in calls.items():
+        with mmascope.torch.simulate(arch="mi250x") as simulation:
+            d = torch.empty(0, dtype=torch.float16)
+            assert call(d) is d
+            plain = call(None)
+        assert torch.equal(d, plain) and simulation.report.routed[0]["calls"] == 2, name
+        assert not simulation.report.unrouted
+    with mmascope.torch.simulate(arch="mi250x") as simulation:
+        assert torch.equal(c.clone().addmm_(a, b, alpha=2.0), torch.addmm(c, a, b, alpha=2.0))
+        assert torch.equal(batch.clone().baddbmm_(batch, batch), torch.baddbmm(batch, batch, batch))
+        assert torch.equal(torch.mm(a, b, out_dtype=torch.float32), mmascope.matmul(a, b, arch="mi250x"))
+        assert torch.addmm(c.float(), a, b, out_dtype=torch.float32).dtype == torch.float32
+        with pytest.raises(RuntimeError, match="dtype"):
+            torch.mm(a, b, out=torch.empty(16, 16))
+    assert {item["op"] for item in simulation.report.routed} == {"addmm", "baddbmm", "mm"}
+
+
+def test_the_fast_path_of_attention_is_switched_off():
+    before = torch.backends.mha.get_fastpath_enabled()
+    x = torch.randn(2, 5, 16, dtype=torch.bfloat16)
+    layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True).bfloat16().eval()
+    attention = torch.nn.MultiheadAttention(16, 2, batch_first=True).bfloat16().eval()
+    for call, count in ((lambda: layer(x), 6), (lambda: attention(x, x, x), 4)):
+        with torch.no_grad(), mmascope.torch.simulate(arch="h100") as simulation:
+            call()
+        assert sum(item["calls"] for item in simulation.report.routed) == count and not simulation.report.unrouted
+    assert torch.backends.mha.get_fastpath_enabled() == before
+    # Called by name it is said.
+    with torch.no_grad(), mmascope.torch.simulate(arch="h100") as simulation:
+        torch._native_multi_head_attention(x, x, x, 16, 2, attention.in_proj_weight, attention.in_proj_bias,
+                                           attention.out_proj.weight, attention.out_proj.bias)
+    assert "fast path" in simulation.report.unrouted[0]["reason"]
+
+
+class Attention(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = torch.nn.MultiheadAttention(16, 2, batch_first=True)
+
+    def forward(self, x):
+        return self.attention(x, x, x, need_weights=False)[0]
+
+
+def test_attention_is_simulated_where_architectures_are_compared():
+    x = torch.randn(2, 5, 16, dtype=torch.bfloat16)
+    found = mmascope.torch.compare(Attention().bfloat16().eval(), x, ["h100", "a100"])
+    for report in found.reports.values():
+        assert "bmm" in {item["op"] for item in report.routed} and not report.unrouted
+
+
+@pytest.mark.parametrize(("name", "call"), [
+    ("_trilinear", lambda a: torch.nn.functional.bilinear(a, a, torch.ones(4, 16, 16, dtype=a.dtype))),
+    ("addmv_", lambda a: a[0].clone().addmv_(a, a[0])),
+    ("mv", lambda a: torch.mv(a, a[0], out=torch.empty(16, dtype=a.dtype))),
+    ("dot", lambda a: torch.dot(a[0], a[0], out=torch.empty((), dtype=a.dtype))),
+    ("addbmm_", lambda a: a.clone().addbmm_(a[None], a[None])),
+    ("_addmm_activation", lambda a: torch._addmm_activation(a, a, a)),
+    ("_sparse_addmm", lambda a: torch.sparse.mm(a.to_sparse(), a)),
+    ("conv_tbc", lambda a: torch.conv_tbc(a[None], torch.ones(1, 16, 4), torch.ones(4))),
+])
+def test_other_products_are_said(name, call):
+    with mmascope.torch.simulate(arch="h100") as simulation:
+        call(torch.ones(16, 16))
+    assert [item["op"] for item in simulation.report.unrouted] == [name] and not simulation.report.routed
+
+
+def test_an_instruction_of_another_architecture_is_refused():
+    with pytest.raises(ValueError, match="^arch: 'h100', but instruction is .*volta:"):
+        mmascope.torch.simulate(arch="h100", instruction=mmascope.find("v100", "f16"))
+
+
 def test_rules_and_schedules():
     x = torch.randn(16, 64, dtype=torch.float16)
     calls = []

@@ -144,3 +144,16 @@ def test_wrong_input_names_the_argument():
     ):
         with pytest.raises(kind, match=message):
             call()
+
+
+def test_instructions_are_taken_as_objects():
+    x = torch.ones(16, 16, dtype=torch.float16, requires_grad=True)
+    row = mmascope.find("v100", "f16")
+    d = mmascope.torch.matmul(x, x, arch="v100", instruction=row)
+    d.sum().backward()
+    assert torch.equal(d.detach(), row.matmul(x, x)) and x.grad is not None and mmascope.chosen() == row
+    unit = mmascope.Unit(row.signature, row.arithmetic)
+    for arch, instruction, message in (("h100", row, "^arch: 'h100', but instruction is"),
+                                       ("v100", unit, r"^instruction: a unit of your own has no name.*load_isa\(\)")):
+        with pytest.raises(ValueError, match=message):
+            mmascope.torch.matmul(x, x, arch=arch, instruction=instruction)

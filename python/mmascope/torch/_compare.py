@@ -177,7 +177,7 @@ def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], a
                 while at + row.k < begin + step:
                     own = row.dot(a[at:at + row.k], b[at:at + row.k], own)
                     at += row.k
-                given.append(given_of(a[at:at + row.k], b[at:at + row.k], own, None, None)[0])
+                given.append(given_of(row, a[at:at + row.k], b[at:at + row.k], own, None, None)[0])
                 places.append(f"k = {at} to {at + row.k - 1}")
             own, other = rows
             head = f"they part at k = {begin} to {begin + step - 1}"

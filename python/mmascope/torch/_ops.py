@@ -12,8 +12,9 @@ import torch
 from .. import _checks, _core
 from .._arrays import dtype_of_torch, kind_of_torch
 from .._catalogue import Instruction
+from .._compare import _names
 from .._errors import ArgumentError
-from .._products import _row
+from .._products import OWN_ARCH, _row, check_arch
 from .._products import matmul as product
 
 
@@ -47,7 +48,7 @@ def _like(a: Any, b: Any, row: Instruction, schedule: str | None) -> Any:
 
 def _matmul(a: Any, b: Any, unit: str, c: Any = None, schedule: str | None = None, threads: int | None = None) -> Any:
     row = _instruction(a, b, unit, c)
-    return product(a, b, c, arch=unit, instruction=row, schedule=schedule, threads=threads, pad=True, progress=False)
+    return product(a, b, c, arch=OWN_ARCH, instruction=row, schedule=schedule, threads=threads, pad=True, progress=False)
 
 
 def _matmul_fake(
@@ -93,7 +94,7 @@ operator.register_autograd(_matmul_backward, setup_context=_matmul_setup)
 def _scaled(a: Any, b: Any, scale_a: Any, scale_b: Any, unit: str, c: Any = None, schedule: str | None = None,
             threads: int | None = None) -> Any:
     row = _instruction(a, b, unit, c, scale_a)
-    return product(a, b, c, arch=unit, instruction=row, scale_a=scale_a, scale_b=scale_b, schedule=schedule,
+    return product(a, b, c, arch=OWN_ARCH, instruction=row, scale_a=scale_a, scale_b=scale_b, schedule=schedule,
                    threads=threads, progress=False)
 
 
@@ -112,8 +113,8 @@ scaled_operator.register_fake(_scaled_fake)
 
 @_checks.named
 def matmul(
-    a: Any, b: Any, c: Any = None, *, arch: str, instruction: str | None = None, schedule: str | None = None,
-    scale_a: Any = None, scale_b: Any = None, threads: int | None = None,
+    a: Any, b: Any, c: Any = None, *, arch: str, instruction: str | Instruction | None = None,
+    schedule: str | None = None, scale_a: Any = None, scale_b: Any = None, threads: int | None = None,
 ) -> Any:
     """``a @ b + c`` with the bits that a chip gives, as an operator of PyTorch: gradients pass through it.
 
@@ -124,7 +125,7 @@ def matmul(
         Batches broadcast.
     c : tensor, shape (..., M, N), optional
     arch, instruction, schedule, scale_a, scale_b, threads
-        As in :func:`mmascope.matmul`.
+        As in :func:`mmascope.matmul`; an :class:`mmascope.Instruction` must be in the catalogue in use.
 
     Returns
     -------
@@ -150,6 +151,10 @@ def matmul(
     """
     if not isinstance(arch, str):
         raise ArgumentError(f"arch: {arch!r} is no name of an architecture, such as 'h100'")
+    if isinstance(instruction, Instruction):
+        check_arch(arch, instruction)
+        # The operator has the instruction as text, because compilers keep it.
+        arch, instruction = _names([instruction], "instruction")[0].split(":", 1)
     if instruction is not None and not isinstance(instruction, str):
         raise ArgumentError(f"instruction: {instruction!r} is no name of an instruction")
     _checks.text(schedule, "schedule", "split-k=2 reduce=pairwise/f32")

@@ -20,7 +20,7 @@ from .. import _checks
 from .._arrays import kind_of_torch
 from .._catalogue import Instruction, find
 from .._errors import ArgumentError, Error
-from .._products import matmul
+from .._products import check_arch, matmul
 
 aten = torch.ops.aten
 
@@ -103,20 +103,61 @@ class SimulationReport:
 
 Rule = str | Instruction | Callable[[Call], "str | Instruction | None"] | None
 
-#: Operations with products that no matrix unit computes, or whose products are not taken apart here.
+_VECTORS = "a dot product of two vectors uses no matrix unit"
+_MATRIX_VECTOR = "a matrix times a vector uses no matrix unit"
+_SPARSE = "products of sparse matrices are not simulated"
+_PACKED = "products of packed integers are not simulated"
+_RECURRENT = "recurrent layers of a library are not taken apart"
+_ATTENTION = "a fused kernel of attention is not taken apart"
+
+#: Operations with products that no matrix unit computes, or whose products are not taken apart here, whatever they
+#: are written into.
 _OTHERS = {
-    "aten.dot.default": "a dot product of two vectors uses no matrix unit",
-    "aten.vdot.default": "a dot product of two vectors uses no matrix unit",
-    "aten.mv.default": "a matrix times a vector uses no matrix unit",
-    "aten.addmv.default": "a matrix times a vector uses no matrix unit",
-    "aten._int_mm.default": "products of integers are not simulated",
-    "aten.mkldnn_rnn_layer.default": "recurrent layers of oneDNN are not taken apart",
-    "aten.addbmm.default": "its sum over the batch has no order that is known",
-    "aten._scaled_mm_v2.default": "its scales of blocks are not taken apart",
-    "aten._grouped_mm.default": "grouped products are not taken apart",
-    "aten._scaled_grouped_mm.default": "grouped products are not taken apart",
-    "aten._cdist_forward.default": "distances are not taken apart",
+    "dot": _VECTORS,
+    "vdot": _VECTORS,
+    "mv": _MATRIX_VECTOR,
+    "addmv": _MATRIX_VECTOR,
+    "_int_mm": "products of integers are not simulated",
+    "mkldnn_rnn_layer": _RECURRENT,
+    "_cudnn_rnn": _RECURRENT,
+    "miopen_rnn": _RECURRENT,
+    "addbmm": "its sum over the batch has no order that is known",
+    "_scaled_mm_v2": "its scales of blocks are not taken apart",
+    "_grouped_mm": "grouped products are not taken apart",
+    "_scaled_grouped_mm": "grouped products are not taken apart",
+    "_cdist_forward": "distances are not taken apart",
+    "_cdist_backward": "distances are not taken apart",
+    "_trilinear": "bilinear forms are not taken apart",
+    "_addmm_activation": "a product with its activation is not taken apart",
+    "conv_tbc": "convolutions over time, batch and channels are not taken apart",
+    "_sparse_addmm": _SPARSE,
+    "_sparse_sparse_matmul": _SPARSE,
+    "sspaddmm": _SPARSE,
+    "hspmm": _SPARSE,
+    "_weight_int8pack_mm": _PACKED,
+    "_weight_int4pack_mm": _PACKED,
+    "_weight_int4pack_mm_for_cpu": _PACKED,
+    "_dyn_quant_matmul_4bit": _PACKED,
+    "_transformer_encoder_layer_fwd": "PyTorch's fast path of encoder layers is not taken apart",
+    "_native_multi_head_attention": "PyTorch's fast path of attention is not taken apart",
+    "_triton_multi_head_attention": _ATTENTION,
+    "_triton_scaled_dot_attention": _ATTENTION,
+    "_scaled_dot_product_flash_attention": _ATTENTION,
+    "_scaled_dot_product_flash_attention_for_cpu": _ATTENTION,
+    "_scaled_dot_product_efficient_attention": _ATTENTION,
+    "_scaled_dot_product_cudnn_attention": _ATTENTION,
+    "_flash_attention_forward": _ATTENTION,
+    "_efficient_attention_forward": _ATTENTION,
 }
+
+
+@functools.lru_cache(None)
+def _reason(func: Any) -> str | None:
+    """Why the products of an operation are PyTorch's; ``None`` where it has none."""
+    space, name, *_ = str(func).split(".")
+    if space == "quantized" and name.startswith(("linear", "conv", "matmul")):
+        return _PACKED
+    return (_OTHERS.get(name) or _OTHERS.get(name.removesuffix("_"))) if space == "aten" else None
 
 
 class Simulation(TorchDispatchMode):
@@ -144,6 +185,17 @@ class Simulation(TorchDispatchMode):
         if hasattr(aten, "_scaled_mm"):
             self._handlers[aten._scaled_mm.default] = self._scaled_mm
         # Attention is taken apart into its products before it arrives here.
+        self._into: dict[Any, Callable[..., Any]] = {}
+        for func, handler in [*self._handlers.items()]:
+            for overload in func.overloadpacket.overloads():
+                own = getattr(func.overloadpacket, overload)
+                # mm(a, b, out=d), and mm(a, b, out_dtype).
+                if overload in ("out", "dtype_out") and [it.name for it in own._schema.arguments if it.is_out] == ["out"]:
+                    self._into[own] = handler
+                elif overload == "dtype":
+                    self._handlers[own] = handler
+        for name, handler in (("addmm_", self._addmm), ("baddbmm_", self._baddbmm)):
+            self._into[getattr(aten, name).default] = handler
         if instruction is None or isinstance(instruction, (str, Instruction)):
             self._check()
 
@@ -151,7 +203,9 @@ class Simulation(TorchDispatchMode):
         """Wrong names are found before the model runs."""
         from .._catalogue import current
 
-        if isinstance(self.instruction, str):
+        if isinstance(self.instruction, Instruction):
+            check_arch(self.arch, self.instruction)
+        elif isinstance(self.instruction, str):
             current().find(self.arch, self.instruction)
         elif self.instruction is None:
             try:
@@ -174,7 +228,10 @@ class Simulation(TorchDispatchMode):
         onednn = torch._C._get_mkldnn_enabled()
         # oneDNN would take linear layers and convolutions whole.
         torch._C._set_mkldnn_enabled(False)
-        self._saved.append((backend, before, onednn))
+        # The fast path of encoder layers and attention computes them whole.
+        fast = torch.backends.mha.get_fastpath_enabled()
+        torch.backends.mha.set_fastpath_enabled(False)
+        self._saved.append((backend, before, onednn, fast))
         super().__enter__()
         return self
 
@@ -182,7 +239,8 @@ class Simulation(TorchDispatchMode):
         try:
             return super().__exit__(kind, error, trace)
         finally:
-            backend, before, onednn = self._saved.pop()
+            backend, before, onednn, fast = self._saved.pop()
+            torch.backends.mha.set_fastpath_enabled(fast)
             torch._C._set_mkldnn_enabled(onednn)
             if before is not None:
                 torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(before)
@@ -202,8 +260,10 @@ class Simulation(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         handler = self._handlers.get(func)
+        if handler is None and func in self._into:
+            handler = functools.partial(self._written, func)
         if handler is None:
-            reason = _OTHERS.get(str(func))
+            reason = _reason(func)
             if reason is not None:
                 dtypes = ", ".join(_name(item.dtype) for item in args if isinstance(item, torch.Tensor))
                 self.report._add(str(func).split(".")[1], dtypes, "", reason, 0, 0.0)
@@ -213,6 +273,19 @@ class Simulation(TorchDispatchMode):
             return func(*args, **kwargs)
         result = handler(*args, **kwargs)
         return func(*args, **kwargs) if result is NotImplemented else result
+
+    def _written(self, func: Any, *args: Any, out: Any = None, **named: Any) -> Any:
+        """A product that is written into a tensor which is there: ``out``, or the first argument."""
+        target = args[0] if out is None else out
+        result = self._into[func](*args, **named)
+        if result is NotImplemented:
+            return result
+        if (target.dtype, target.device) != (result.dtype, result.device) or out is None and target.shape != result.shape:
+            # PyTorch says what is wrong.
+            return func(*args, **named) if out is None else func(*args, out=out, **named)
+        if target.shape != result.shape:
+            target.resize_(result.shape)
+        return target.copy_(result)
 
     # Which instruction -------------------------------------------------------------------------------------------------
 
@@ -278,13 +351,13 @@ class Simulation(TorchDispatchMode):
                          time.perf_counter() - begin)
         return d
 
-    def _mm(self, a: Any, b: Any, **named: Any) -> Any:
-        out = named.get("out_dtype") or a.dtype
+    def _mm(self, a: Any, b: Any, out_dtype: Any = None) -> Any:
+        out = out_dtype or a.dtype
         d = self._product("mm", a, b, out)
         return d if d is NotImplemented else d.to(out)
 
-    def _bmm(self, a: Any, b: Any, **named: Any) -> Any:
-        out = named.get("out_dtype") or a.dtype
+    def _bmm(self, a: Any, b: Any, out_dtype: Any = None) -> Any:
+        out = out_dtype or a.dtype
         d = self._product("bmm", a, b, out)
         return d if d is NotImplemented else d.to(out)
 
@@ -298,13 +371,13 @@ class Simulation(TorchDispatchMode):
             d = d + (c if beta == 1 else c * beta)
         return d.to(out)
 
-    def _addmm(self, c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1, **named: Any) -> Any:
+    def _addmm(self, c: Any, a: Any, b: Any, out_dtype: Any = None, *, beta: Any = 1, alpha: Any = 1) -> Any:
         d = self._product("addmm", a, b, a.dtype)
-        return d if d is NotImplemented else self._epilogue(d, c, alpha, beta, named.get("out_dtype") or a.dtype)
+        return d if d is NotImplemented else self._epilogue(d, c, alpha, beta, out_dtype or a.dtype)
 
-    def _baddbmm(self, c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1, **named: Any) -> Any:
+    def _baddbmm(self, c: Any, a: Any, b: Any, out_dtype: Any = None, *, beta: Any = 1, alpha: Any = 1) -> Any:
         d = self._product("baddbmm", a, b, a.dtype)
-        return d if d is NotImplemented else self._epilogue(d, c, alpha, beta, named.get("out_dtype") or a.dtype)
+        return d if d is NotImplemented else self._epilogue(d, c, alpha, beta, out_dtype or a.dtype)
 
     def _linear(self, x: Any, weight: Any, bias: Any = None) -> Any:
         d = self._product("linear", x.reshape(-1, x.shape[-1]), weight.t(), x.dtype)
@@ -437,8 +510,9 @@ def simulate(*, arch: str, instruction: Rule = None, schedule: Any = None, threa
     Notes
     -----
     Routed: mm, addmm, bmm, baddbmm, and what PyTorch makes of them (matmul, linear, einsum, the products of
-    scaled_dot_product_attention), convolutions over one and two dimensions, ``_scaled_mm``; forward and backward. K is
-    filled up with +0. Attention is computed by PyTorch's unfused algorithm.
+    scaled_dot_product_attention), convolutions over one and two dimensions, ``_scaled_mm``, their forms with ``out`` and
+    in place; forward and backward. K is filled up with +0. Attention and encoder layers are computed by PyTorch's
+    unfused algorithm.
 
     Examples
     --------
