@@ -84,8 +84,8 @@ class Tree:
     def equals(self, other: Tree) -> bool:
         """Whether they sum the same leaves in the same order with the same operations."""
 
-    def export(self, language: str, products: int = ..., dtype: str | None = ..., fused_bits: int | None = ..., fused_rounding: str | None = ..., rounding: str | None = ...) -> str:
-        """The sum as code of a language."""
+    def export(self, language: str, products: int = ..., dtype: str | None = ..., fused_bits: int | None = ..., fused_rounding: str | None = ..., rounding: str | None = ..., result: str | None = ...) -> str:
+        """The sum as code of a language, rounded to the format `result`."""
 
     def html(self, title: str, facts: str) -> str:
         """A page."""

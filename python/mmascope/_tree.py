@@ -164,7 +164,7 @@ class Tree:
 
     @_checks.named
     def export(self, language: str, products: int | None = None, dtype: str | None = None) -> str:
-        """Code that sums in this order with these bits.
+        """Code that sums in this order with these bits, and returns the format of the results that ``report`` says.
 
         Parameters
         ----------
@@ -190,6 +190,7 @@ class Tree:
             report.get("fused_bits"),
             report.get("fused_rounding"),
             report.get("rounding"),
+            report.get("format"),
         )
 
     def svg(self, title: str = "") -> str:

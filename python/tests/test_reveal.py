@@ -228,6 +228,9 @@ def test_a_sum_is_rounded_to_the_format_of_the_results():
         x = numpy.random.default_rng(seed).standard_normal(12).astype("f4")
         assert tree.run(x) == wide(x) and mmascope.Tree.from_json(tree.to_json()).run(x) == wide(x)
     assert mmascope.Tree.from_json(str(tree)).run(x) == numpy.add.accumulate(x.astype("f8"))[-1]
+    assert "float mmascope_sum(" in tree.export("c")
+    double = mmascope.reveal(lambda x: float(numpy.add.accumulate(x.astype("f8"))[-1]), 12, result="float64")
+    assert "double mmascope_sum(" in double.export("c")
 
 
 def test_instructions_have_trees():

@@ -45,7 +45,7 @@ RESULTS = {
 }
 #: Arguments of one function that are not what their name says elsewhere.
 OWN = {("Tree.equals", "other"): "Tree", ("Tree.difference", "other"): "Tree", ("Tree.run", "others"): "list[float] | None",
-       ("Tree.run", "result"): "str | None",
+       ("Tree.run", "result"): "str | None", ("Tree.export", "result"): "str | None",
        ("Row.explain_against", "other"): "Row", ("dequantize", "block"): "int", ("validate_join", "state"): "str",
        ("validate_join", "begin"): "str", ("validate_join", "part"): "str", ("validate_parts", "part"): "int",
        ("diff_whole", "parts"): "list[str]", ("takes_device_memory", "row"): "Row", ("takes_device_memory", "k"): "int",

@@ -65,6 +65,11 @@ pub(crate) fn run(
     if !options.files.is_empty() {
         return product::run(catalogue, common, options);
     }
+    if !options.at.is_empty() {
+        let message =
+            "--at: it is for the product of two files; --a and --b are the operands of one output";
+        return Err(Failure::Input(message.to_owned()));
+    }
     let subject = match &options.vector {
         Some(line) => of_vector(catalogue, options, line)?,
         None => of_arguments(catalogue, options)?,

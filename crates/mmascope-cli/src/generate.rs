@@ -17,6 +17,13 @@ use mmascope::vector;
 const CHUNK: u64 = 1 << 13;
 
 pub(crate) fn run(catalogue: &Catalogue, options: &Gen) -> Result<Status, Failure> {
+    for (option, file) in [("--cuda", &options.cuda), ("--hip", &options.hip)] {
+        if let Some(file) = file.as_ref().filter(|_| !options.discriminating) {
+            return Err(Failure::Input(format!(
+                "{option} {file}: such a program is made of the lines of --discriminating alone"
+            )));
+        }
+    }
     if let Some(file) = &options.vectors {
         if options.format != GenFormat::Readmemh {
             let message = format!(

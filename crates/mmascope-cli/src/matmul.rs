@@ -52,7 +52,8 @@ pub(crate) fn run(
     let mut done = Vec::new();
     for (index, (options, named)) in products.iter().zip(named).enumerate() {
         if !done.is_empty() && !common.json() {
-            writeln!(terminal::out())?;
+            let printed = writeln!(terminal::out());
+            unless_written(options, printed.map_err(Failure::from))?;
         }
         let results = products.len() - index;
         done.push(one(catalogue, common, options, named, results)?);
@@ -65,6 +66,14 @@ pub(crate) fn run(
     }
     compared::report(catalogue, common, &mut done)?;
     Ok(Status::Done)
+}
+
+/// What printing came to. Files are written even where nobody reads the report any more.
+fn unless_written(options: &Matmul, printed: Result<(), Failure>) -> Result<(), Failure> {
+    match options.output {
+        Some(_) => report::unless_closed(printed),
+        None => printed,
+    }
 }
 
 /// Says that D will take the place of a file that is read; refuses it where other units are still to read the file.
@@ -210,7 +219,7 @@ fn one<'c>(
     };
     let json = report.json();
     if !common.json() {
-        report.print()?;
+        unless_written(options, report.print())?;
     }
     Ok(Done {
         row,

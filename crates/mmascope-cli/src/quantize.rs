@@ -147,7 +147,11 @@ fn numbers(array: &Array) -> Result<Vec<u32>, Failure> {
         rounding: Some(Rounding::Rne),
         saturate: false,
     };
-    let words = array.words(&F32, &casting)?;
+    // (No option clamps here: what is beyond f32 is no number of this command.)
+    let words = array.words(&F32, &casting).map_err(|error| {
+        let text = error.to_string();
+        Failure::Input(text.replace("; saturate to clamp such numbers", ""))
+    })?;
     Ok(words.iter().map(|word| word as u32).collect())
 }
 

@@ -259,8 +259,14 @@ impl Resolved<'_> {
             "legal  {}",
             if resolution.legal { "yes" } else { "no" }
         )?;
-        for line in resolution.code() {
-            writeln!(out, "ptx    {line}")?;
+        let (code, names) = (resolution.code(), resolution.ptx());
+        // A target without a conversion computes it by several instructions.
+        let is_ptx = (names.iter()).all(|name| code.iter().any(|line| line.starts_with(name)));
+        for line in &code {
+            writeln!(out, "{}   {line}", if is_ptx { "ptx " } else { "code" })?;
+        }
+        if !is_ptx {
+            writeln!(out, "ptx    {}", names.join("; "))?;
         }
         for line in resolution.sass() {
             writeln!(out, "sass   {line}")?;

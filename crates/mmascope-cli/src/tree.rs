@@ -180,7 +180,7 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
             ))
         })
     };
-    let terms = text
+    let mut terms = text
         .split(|c: char| c.is_whitespace() || c == ',')
         .filter(|word| !word.is_empty())
         .map(|word| match word.split_once('*') {
@@ -199,6 +199,12 @@ fn execute(catalogue: &Catalogue, common: &Common, options: &TreeRun) -> Result<
             tree.leaves()
         )));
     }
+    // Without a word on the operands' format, numbers are taken as they stand.
+    if options.arithmetic.dtype.is_some() || facts.operands.is_some() {
+        facts
+            .read_operands(arithmetic.operands, &mut terms)
+            .map_err(|error| Failure::Input(format!("{}: {error}", options.values)))?;
+    }
     let sum = facts.result(tree.execute(&terms, &arithmetic)?);
     if common.json() {
         let mut body = Map::new();
@@ -216,7 +222,7 @@ fn export(catalogue: &Catalogue, common: &Common, options: &TreeExport) -> Resul
     let language = TreeLanguage::named(&options.language)?;
     let products = options.products.or(facts.products).unwrap_or(0);
     let arithmetic = arithmetic(&options.arithmetic, &facts)?;
-    let code = tree.export(language, products, &arithmetic)?;
+    let code = tree.export(language, products, &arithmetic, facts.format)?;
     match &options.output {
         Some(file) => {
             let mut output = Output::create("-o", file)?;

@@ -228,7 +228,7 @@ fn wrong_input_is_exit_status_2_with_a_reason() {
             .map(|word| (*word).to_owned())
             .collect()
     };
-    let cases: [(Vec<String>, &str); 10] = [
+    let cases: [(Vec<String>, &str); 11] = [
         (vec![], "--arch and --inst name the instruction"),
         (
             vec!["--arch".into(), "volta".into()],
@@ -251,6 +251,10 @@ fn wrong_input_is_exit_status_2_with_a_reason() {
         ),
         (with(&["--vector", "{"]), "--vector:"),
         (with(&["--vector", "{}", "--a", "1"]), "cannot be used with"),
+        (
+            with(&["--a", "1", "--at", "9,9"]),
+            "--at: it is for the product of two files",
+        ),
     ];
     for (arguments, wanted) in cases {
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -157,6 +157,14 @@ fn wrong_input_ends_with_2_and_says_why() {
         (format!("{HOPPER} --family norml -n 1"), "nearest: normal"),
         (format!("{HOPPER} -n 1"), "--family is missing"),
         (
+            format!("{HOPPER} --family bits -n 1 --cuda x.cu"),
+            "--cuda x.cu: such a program is made of the lines of --discriminating",
+        ),
+        (
+            format!("{HOPPER} --family bits -n 1 --hip x.hip"),
+            "--hip x.hip: ",
+        ),
+        (
             format!("{HOPPER} --family exhaustive -n 1"),
             "at most 8 bits",
         ),

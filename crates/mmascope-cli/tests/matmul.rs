@@ -565,3 +565,30 @@ fn the_output_says_how_each_file_was_read() {
     );
     assert_eq!(err.lines().count(), 1, "{err}");
 }
+
+/// Where nobody reads the report any more, every D is written all the same.
+#[test]
+fn a_closed_pipe_leaves_no_file_out() {
+    let place = Workplace::new();
+    place.matrix("a.npy", 16, 32, &F16);
+    place.matrix("b.npy", 32, 8, &F16);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mmascope"))
+        .args([
+            "matmul",
+            "a.npy",
+            "b.npy",
+            "--arch",
+            "ampere,hopper",
+            "-o",
+            "d.npy",
+        ])
+        .current_dir(place.path())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    assert!(child.wait().expect("it ends").success());
+    for file in ["d-ampere.npy", "d-hopper.npy"] {
+        assert!(place.path().join(file).exists(), "{file}");
+    }
+}

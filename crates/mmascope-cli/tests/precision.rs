@@ -77,6 +77,36 @@ fn cast_gives_words_values_and_the_instruction() {
 }
 
 #[test]
+fn the_sign_of_a_nan_is_read() {
+    let run = mmascope("cast --from f32 --to f32 -- -nan nan");
+    assert!(
+        run.out.contains("ffc00000") && run.out.contains("7fc00000"),
+        "{}",
+        run.out
+    );
+    // This format has one NaN, and no sign for it.
+    let run = mmascope("cast --from e4m3fnuz --to f32 -- -nan");
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert!(run.out.contains("80"), "{}", run.out);
+}
+
+#[test]
+fn numbers_that_vanish_are_not_clamped_and_too_large_ones_are_refused() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (x, q) = (path("x.npy"), path("q.safetensors"));
+    floats(Path::new(&x), "2, 32", &[1e-44; 64]);
+    let out = json(&format!("quantize {x} --format nvfp4 -o {q}"));
+    assert_eq!(out["statistics"]["vanished"], 64);
+    assert_eq!(out["statistics"]["clamped"], 0);
+    npy(Path::new(&x), "<f8", "1, 1", &1e300_f64.to_le_bytes());
+    let run = mmascope(&format!("quantize {x} --format mxfp4 -o {q}"));
+    assert_eq!(run.status, 2);
+    assert!(run.err.contains("is beyond the largest f32"), "{}", run.err);
+    assert!(!run.err.contains("saturate"), "{}", run.err);
+}
+
+#[test]
 fn cast_without_a_form_of_ptx_is_ieee_and_says_so() {
     let out = json("cast --from f32 --to e4m3fnuz 300 -0");
     assert_eq!(

@@ -420,3 +420,52 @@ fn the_producer_of_a_product_is_found() {
         "{text}"
     );
 }
+
+/// What a short alignment cuts is not taken for a property of sums or operands.
+#[test]
+fn a_short_alignment_is_not_mistaken_for_something_else() {
+    let folder = folder();
+    let rows = "arch pf\n\
+        z22 | f16 x f16 + f32 -> f32 | m1n1k4 | fused L=4 F=22 -> rz f32 | open\n\
+        z23 | f16 x f16 + f32 -> f32 | m1n1k4 | fused L=4 F=23 -> rz f32 | open\n\
+        g8 | f16 x f16 + f32 -> f32 | m1n1k8 | fused L=4 F=24 G=2 Fg=8 -> rz f32 | open\n";
+    std::fs::write(folder.path().join("rows.txt"), rows).expect("written");
+    for (inst, feature, value) in [
+        ("z22", "normalisation", "unknown"),
+        ("z23", "normalisation", "end"),
+        ("g8", "subnormal-a", "kept"),
+        ("g8", "subnormal-b", "kept"),
+    ] {
+        let subject = format!("model:pf:{inst}");
+        let output = mmascope(
+            folder.path(),
+            &["--isa", "rows.txt", "probe", &subject, "--json"],
+        );
+        let report = json(&output);
+        let features = report["features"].as_array().expect("features");
+        let found = features.iter().find(|it| it["feature"] == feature);
+        let found = found.unwrap_or_else(|| panic!("{feature} is not in {features:?}"));
+        assert_eq!(found["value"], value, "{inst}: {found}");
+    }
+}
+
+/// A model whose NaN is not known gives no word for it.
+#[test]
+fn a_model_states_no_nan_that_is_not_known() {
+    let folder = folder();
+    let rows = "arch pf\n\
+        any | f16 x f16 + f32 -> f32 | m1n1k1 | fused L=1 F=24 -> rz f32 | open\n\
+        one | f16 x f16 + f32 -> f32 | m1n1k1 | fused L=1 F=24 -> rz f32 nan=7fffffff | open\n";
+    std::fs::write(folder.path().join("rows.txt"), rows).expect("written");
+    for (inst, d) in [("any", "nan"), ("one", "7fffffff")] {
+        let line =
+            format!(r#"{{"arch":"pf","inst":"{inst}","a":"7e00","b":"3c00","c":"00000000"}}"#);
+        std::fs::write(folder.path().join("line.jsonl"), line).expect("written");
+        let subject = format!("model:pf:{inst}");
+        for more in [&["--subject", &subject][..], &[]] {
+            let arguments = [&["--isa", "rows.txt", "eval"][..], more, &["line.jsonl"]].concat();
+            let output = mmascope(folder.path(), &arguments);
+            assert_eq!(json(&output)["d"], d, "{arguments:?}");
+        }
+    }
+}

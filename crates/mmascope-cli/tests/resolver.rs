@@ -99,6 +99,24 @@ fn resolve_gives_instructions_rule_and_diagnostics() {
 }
 
 /// Several targets stand under each other, each as it stands alone; one that takes nothing makes the answer no.
+/// SM 75 has no conversions of bf16.
+#[test]
+fn resolve_names_what_a_target_does_instead_of_an_instruction_that_it_lacks() {
+    for (target, first, named) in [
+        (
+            "sm_75",
+            "code   cvt.f32.bf16 %t0, %a;",
+            "\nptx    shl.b32; shl.b32; mul.rn.f32;",
+        ),
+        ("sm_90", "ptx    mul.rn.bf16 %t0, %a, %b;", ""),
+    ] {
+        let output = mmascope(&["resolve", "a*b", "--type", "bf16", "--target", target]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(text.lines().nth(1), Some(first), "{text}");
+        assert!(text.contains(named), "{text}");
+    }
+}
+
 #[test]
 fn resolve_takes_several_targets() {
     let of = |targets: &str| {

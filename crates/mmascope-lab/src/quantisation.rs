@@ -32,7 +32,7 @@ pub struct QuantisationStatistics {
     pub least_scales: usize,
     /// Blocks with the largest finite scale.
     pub largest_scales: usize,
-    /// Finite numbers beyond the largest that their block has.
+    /// Finite numbers beyond the largest that their block has; not those of a block whose scale is zero, which vanish.
     pub clamped: usize,
     /// Numbers that were not zero and are zero now.
     pub vanished: usize,
@@ -104,7 +104,8 @@ impl QuantisationStatistics {
             }
             let scale = quantised.scales[*block];
             let most = format.dequantise(last, scale, quantised.tensor_scale);
-            out.clamped += usize::from(x.abs() > f64::from(f32::from_bits(most)));
+            let most = f64::from(f32::from_bits(most));
+            out.clamped += usize::from(x.abs() > most && most > 0.0);
             out.vanished += usize::from(x != 0.0 && y == 0.0);
             let error = y - x;
             count += 1;

@@ -50,6 +50,82 @@ fn every_row_is_its_general_form() {
     assert!(rows > 300, "{rows} rows");
 }
 
+fn own(signature: &str, program: &str) -> Result<Unit, mmascope_model::Error> {
+    Unit::new(signature.parse()?, program.parse()?)
+}
+
+/// Scales that are no powers of two, subnormal ones and zeros among them: each pair of codes.
+#[test]
+fn sums_are_multiplied_by_every_pair_of_scales() {
+    let signature = "a=e4m3 b=e2m1 c=f32 d=f32 k=2 scale=ue4m3 block=2";
+    let unit = own(signature, "fused L=2 F=25 -> rne f32").expect("a unit");
+    for (scale_a, scale_b) in (0..128).flat_map(|a| (0..128).map(move |b| (a, b))) {
+        let operands = Operands {
+            a: &[0x38, 0x38],
+            b: &[2, 2],
+            scale_a: &[scale_a],
+            scale_b: &[scale_b],
+            ..Operands::default()
+        };
+        let none = Modifiers::default();
+        let word = unit.dot(&operands, &none).expect("fits");
+        // The format's numbers, by its definition: seven fraction places of the smallest are 2^-9.
+        let number = |code: u64| match (code >> 3, code & 7) {
+            (15, 7) => f64::NAN,
+            (0, fraction) => fraction as f64 / 512.0,
+            (field, fraction) => (1.0 + fraction as f64 / 8.0) * 2_f64.powi(field as i32 - 7),
+        };
+        let wanted = (2.0 * number(scale_a) * number(scale_b)) as f32;
+        let got = f32::from_bits(word as u32);
+        assert!(
+            got == wanted || got.is_nan() && wanted.is_nan(),
+            "{scale_a:x} {scale_b:x}: {got} and not {wanted}"
+        );
+    }
+}
+
+/// A group, or a joined sum, that cancels leaves nothing behind that could fall off.
+#[test]
+fn a_sum_of_zero_loses_no_bits() {
+    for step in [
+        "G=2 Fg=24 sticky=kept",
+        "Fj=24 sticky=kept",
+        "G=2 Fg=24 sticky=1",
+    ] {
+        let program = format!("fused L=2 F=24 {step} -> ru f32");
+        let unit = own("a=bf16 b=bf16 c=f32 d=f32 k=2", &program).expect("a unit");
+        let operands = Operands {
+            a: &[0x0d80, 0x0d80],
+            b: &[0x3f80, 0xbf80],
+            c: 0x7180_0000,
+            ..Operands::default()
+        };
+        let word = unit.dot(&operands, &Modifiers::default()).expect("fits");
+        assert_eq!(word, operands.c, "{program}: {word:x}");
+    }
+}
+
+#[test]
+fn sums_that_would_drop_block_scales_are_refused() {
+    let signature = "a=e4m3 b=e4m3 c=f32 d=f32 k=4 scale=ue8m0 block=4";
+    for step in [
+        "fma-chain",
+        "t-fdpa L=2 F=25 e0=-133",
+        "add-mul P=2",
+        "ftz-addmul P=2",
+    ] {
+        let program = format!(
+            "x = {step} over k=0,1 -> rne f32 ; d = st-fdpa L=4 F=25 e0=-133 over k=2,3 from x -> rz f32"
+        );
+        let error = own(signature, &program).expect_err("block scales that one sum does not use");
+        let said = error.to_string();
+        assert!(
+            said.contains("the block scales are not used"),
+            "{step}: {said}"
+        );
+    }
+}
+
 /// Compares a unit with its blocks one by one, where it says that it is a chain of them; says how many those are.
 fn compare_blocks(name: &str, unit: &Unit, count: usize) -> usize {
     let Some(block) = unit.one_block() else {

@@ -215,7 +215,7 @@ fn trees_are_read_drawn_and_executed() {
     assert!(tree.dot(&[]).starts_with("digraph"));
     let _ = (tree.pattern(), tree.statistics());
     for language in [TreeLanguage::C, TreeLanguage::Python] {
-        let source = tree.export(language, 0, &Arithmetic::ieee(F32));
+        let source = tree.export(language, 0, &Arithmetic::ieee(F32), None);
         assert!(source.expect("a source").contains("mmascope_sum"));
     }
 }

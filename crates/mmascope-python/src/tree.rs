@@ -151,8 +151,9 @@ impl Tree {
         Ok(facts.result(sum))
     }
 
-    /// The sum as code of a language.
-    #[pyo3(signature = (language, products=0, dtype=None, fused_bits=None, fused_rounding=None, rounding=None))]
+    /// The sum as code of a language, rounded to the format `result`.
+    #[pyo3(signature = (language, products=0, dtype=None, fused_bits=None, fused_rounding=None, rounding=None, result=None))]
+    #[expect(clippy::too_many_arguments, reason = "the package names each")]
     fn export(
         &self,
         language: &str,
@@ -161,9 +162,12 @@ impl Tree {
         fused_bits: Option<i32>,
         fused_rounding: Option<&str>,
         rounding: Option<&str>,
+        result: Option<&str>,
     ) -> PyResult<String> {
         let arithmetic = Arithmetic::named(dtype, fused_bits, fused_rounding, rounding).raised()?;
         let language = TreeLanguage::named(language).raised()?;
-        self.inner.export(language, products, &arithmetic).raised()
+        let result = result.map(Format::named).transpose().raised()?;
+        let code = self.inner.export(language, products, &arithmetic, result);
+        code.raised()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mmascope::format::{BF16, F32, F64, Rounding};
+use mmascope::format::{BF16, F16, F32, F64, Format, Rounding};
 use mmascope::tree::{
     Arithmetic, Builder, Op, Term, Tree, TreeFacts, TreeForm, TreeLanguage, Truncated,
 };
@@ -352,9 +352,9 @@ fn multiply_adds_need_products() {
     let ieee = Arithmetic::ieee(F32);
     let message = |result: mmascope::Result<String>| result.expect_err("refused").to_string();
     for language in TreeLanguage::ALL {
-        let refused = message(chain.export(language, 0, &ieee));
+        let refused = message(chain.export(language, 0, &ieee, None));
         assert!(refused.contains("products says"), "{refused}");
-        assert!(chain.export(language, 2, &ieee).is_ok());
+        assert!(chain.export(language, 2, &ieee, None).is_ok());
     }
     let run = |terms: &[Term]| chain.execute(terms, &ieee).map(|sum| sum.to_string());
     let refused = message(run(&[Term::Value(1.0); 3]));
@@ -490,6 +490,207 @@ fn execution_follows_the_types() {
         tree("(add f64 0 1)").execute(&terms, &up),
         Ok(1.0_f64.next_up())
     );
+}
+
+/// ∞ and NaN in every kind of node and every rounding, and what is beyond the largest number.
+#[test]
+fn infinities_and_nan_follow_ieee() {
+    let (inf, nan) = (f64::INFINITY, f64::NAN);
+    for rounding in Rounding::deterministic() {
+        let arithmetic = Arithmetic {
+            fused: Some(Truncated { bits: 24, rounding }),
+            rounding,
+            ..Arithmetic::ieee(F32)
+        };
+        let run = |text: &str, terms: &[Term]| {
+            let sum = tree(text).execute(terms, &arithmetic);
+            // NaN by its name, so that it equals itself.
+            sum.expect("executable").to_string()
+        };
+        let one = Term::Product(1.0, 1.0);
+        for text in [
+            "(add f32 (add f32 0 1) 2)",
+            "(fma f32 (fma f32 0 1) 2)",
+            "(exact f16 0 1 2)",
+            "(fused f32 0 1 2)",
+            "(add f64 (add f64 0 1) 2)",
+            "(exact f64 (fused bf16 0 1) 2)",
+        ] {
+            let sum = |left: Term, right: Term| run(text, &[left, one, right]);
+            for (left, right, expected) in [
+                (inf, 1.0, "inf"),
+                (-inf, 1.0, "-inf"),
+                (inf, inf, "inf"),
+                (inf, -inf, "NaN"),
+                (nan, 1.0, "NaN"),
+                (nan, -inf, "NaN"),
+            ] {
+                let context = format!("{text} {rounding}: {left} and {right}");
+                let given = sum(Term::Value(left), Term::Value(right));
+                assert_eq!(given, expected, "{context}");
+                let given = sum(Term::Product(-left, -1.0), Term::Value(right));
+                assert_eq!(given, expected, "{context}");
+            }
+            assert_eq!(sum(Term::Product(inf, 0.0), one), "NaN", "{text}");
+        }
+        // Beyond the largest number.
+        for (format, largest) in [
+            ("f16", 65504.0),
+            ("f32", f64::from(f32::MAX)),
+            ("f64", f64::MAX),
+        ] {
+            for op in ["add", "exact", "fused"] {
+                let text = format!("({op} {format} 0 1)");
+                if op == "add" && rounding == Rounding::Rne && format == "f64" {
+                    continue; // The language's own addition.
+                }
+                for sign in [1.0, -1.0] {
+                    let term = Term::Value(sign * largest);
+                    let is_inward = match rounding {
+                        Rounding::Rz | Rounding::Odd => true,
+                        Rounding::Rd => sign > 0.0,
+                        Rounding::Ru => sign < 0.0,
+                        _ => false,
+                    };
+                    let expected = sign * if is_inward { largest } else { inf };
+                    let given = run(&text, &[term, term]);
+                    assert_eq!(given, expected.to_string(), "{text} {rounding}");
+                }
+            }
+        }
+        // A product of finite factors is finite until it is rounded.
+        let terms = [Term::Product(1e200, 1e200), Term::Product(-1e200, 1e200)];
+        assert_eq!(run("(exact f64 0 1)", &terms), "0");
+    }
+    // Formats without ∞ have NaN for it; a format with neither has no sum.
+    let sum = |format: &str, value: f64| {
+        let terms = [Term::Value(value), Term::Value(1.0)];
+        tree(&format!("(add {format} 0 1)")).execute(&terms, &Arithmetic::ieee(F32))
+    };
+    assert!(sum("e4m3", inf).is_ok_and(f64::is_nan));
+    for value in [inf, nan] {
+        let error = sum("e2m1", value).expect_err("refused").to_string();
+        assert!(error.contains("e2m1fn has neither"), "{error}");
+    }
+    assert!(
+        TreeFacts::of_subject("s", F32, Format::named("e4m3").expect("a format"), 0)
+            .result(inf)
+            .is_nan()
+    );
+}
+
+/// Additions of f64 in every rounding: 1 + 2^-53 is a tie, and 1 + 2^-54 lies below it.
+#[test]
+fn f64_nodes_take_every_rounding() {
+    let (one, next) = (1.0, 1.0_f64.next_up());
+    for rounding in Rounding::deterministic() {
+        let arithmetic = Arithmetic {
+            rounding,
+            ..Arithmetic::ieee(F64)
+        };
+        let sum = |small: f64| {
+            let terms = [Term::Value(1.0), Term::Value(small)];
+            tree("(add f64 0 1)").execute(&terms, &arithmetic)
+        };
+        let up = |is_up: bool| Ok(if is_up { next } else { one });
+        use Rounding::{Odd, Ra, Rna, Rno, Rnu, Ru};
+        let away = [Odd, Ra, Ru].contains(&rounding);
+        let tie = away || [Rna, Rno, Rnu].contains(&rounding);
+        assert_eq!(sum(2.0_f64.powi(-53)), up(tie), "{rounding}");
+        assert_eq!(sum(2.0_f64.powi(-54)), up(away), "{rounding}");
+    }
+}
+
+/// Fused sums of any number of bits are right, and other numbers of bits are refused everywhere.
+#[test]
+fn fused_bits_are_bounded() {
+    let fused = |bits| Arithmetic {
+        fused: Some(Truncated {
+            bits,
+            rounding: Rounding::Rne,
+        }),
+        ..Arithmetic::ieee(F32)
+    };
+    let terms = [0.1, 100_000.0, -0.3].map(Term::Value);
+    let sum = |bits| tree("(fused f32 0 1 2)").execute(&terms, &fused(bits));
+    for bits in [60, 121, 122, 123, 124, 127, 150, 200, 900, 65536] {
+        assert_eq!(sum(bits), Ok(99_999.796_875), "{bits}");
+    }
+    // Far terms of f64, which no narrower sum holds.
+    let far = [
+        Term::Product(1e300, 1e300),
+        Term::Value(1.0),
+        Term::Product(-1e300, 1e300),
+    ];
+    let sum_of = |terms: &[Term], bits| tree("(fused f64 0 1 2)").execute(terms, &fused(bits));
+    assert_eq!(sum_of(&far, 1000), Ok(0.0));
+    assert_eq!(sum_of(&far, 2000), Ok(1.0));
+    for bits in [i32::MIN, -1, 0, 65537, i32::MAX] {
+        let words = format!("fused_bits = {bits}: a whole number of bits from 1 to 65536");
+        let file = format!("{{\"fused_bits\":{bits},\"tree\":0}}");
+        for refused in [
+            sum(bits).map(|_| ()),
+            Arithmetic::named(None, Some(bits), None, None).map(|_| ()),
+            TreeFacts::read(&file, 1).map(|_| ()),
+        ] {
+            let error = refused.expect_err("refused").to_string();
+            assert!(error.contains(&words), "{error}");
+        }
+    }
+}
+
+/// What is no number of the operands' format is refused.
+#[test]
+fn operands_are_numbers_of_their_format() {
+    let read = |format: &str, value: f64, facts: &TreeFacts| {
+        let mut terms = [Term::Value(value)];
+        let format = Format::named(format).expect("a format");
+        facts.read_operands(format, &mut terms).map(|()| terms[0])
+    };
+    let bare = TreeFacts::default();
+    for (format, value, words) in [
+        (
+            "e2m1",
+            100_000.0,
+            "100000.0 is no number of e2m1fn: they go from -6.0 to 6.0",
+        ),
+        (
+            "e2m1",
+            0.1,
+            "0.1 is no number of e2m1fn: the nearest is 0.0",
+        ),
+        (
+            "f16",
+            0.1,
+            "0.1 is no number of f16: the nearest is 0.0999755859375",
+        ),
+        ("f16", 100_000.0, "they go from -65504.0 to 65504.0"),
+        ("f16", 65510.0, "they go from -65504.0 to 65504.0"),
+        ("int8", 0.5, "is no number of"),
+        ("int8", 128.0, "they go from -128.0 to 127.0"),
+        ("f32", 1e39, "1e39 is no number of f32"),
+        ("int8", f64::NAN, "which has no NaN"),
+        ("e2m1", f64::INFINITY, "which has no such ∞"),
+        ("e4m3", f64::NEG_INFINITY, "which has no such ∞"),
+    ] {
+        let error = read(format, value, &bare).expect_err(words).to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    for (format, value) in [
+        ("e2m1", -6.0),
+        ("f16", f64::INFINITY),
+        ("int8", -128.0),
+        ("f64", 0.1),
+    ] {
+        assert_eq!(read(format, value, &bare), Ok(Term::Value(value)));
+    }
+    // Decimals of f32 are the nearest number.
+    assert_eq!(read("f32", 0.1, &bare), Ok(Term::Value(f64::from(0.1_f32))));
+    // What stands beside products is no operand.
+    let dot = TreeFacts::of_subject("s", F16, F32, 1);
+    assert_eq!(read("f16", 0.1, &dot), Ok(Term::Value(0.1)));
+    let mut product = [Term::Product(1.0, 0.1)];
+    assert!(dot.read_operands(F16, &mut product).is_err());
 }
 
 /// Exact sums and multiply-adds against integers: 20,000 random sums in f32.

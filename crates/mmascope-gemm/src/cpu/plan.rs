@@ -155,6 +155,13 @@ impl Plan {
                     }
                     let slot = plan.order.len();
                     let shape = StepShape::of(algorithm, output)?;
+                    let multiplies = match shape {
+                        StepShape::Sum(sum) => sum.kind == SumKind::Scaled,
+                        _ => false,
+                    };
+                    if signature.scale.is_some() && !multiplies {
+                        return Err(format!("{algorithm} with block scales"));
+                    }
                     let StepShape::Sum(alignment) = shape else {
                         let (stage, slots) =
                             plan.other(shape, over, output, *source, signature.k)?;

@@ -49,7 +49,13 @@ impl Dut for ModelDut {
     fn run(&mut self, batch: &Batch) -> Result<Vec<Answer>> {
         batch.check(self.signature())?;
         let words = self.unit.dots(&batch.queries())?;
-        Ok(words.into_iter().map(Answer::Word).collect())
+        // Which NaN a unit gives may not be known; a word would state it.
+        let is_known = self.unit.program().nan_is_known();
+        let answer = |word| match is_known || !self.unit.is_nan(word) {
+            true => Answer::Word(word),
+            false => Answer::AnyNan,
+        };
+        Ok(words.into_iter().map(answer).collect())
     }
 
     fn has_tiles(&self) -> bool {

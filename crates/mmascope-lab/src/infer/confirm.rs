@@ -18,6 +18,11 @@ use crate::error::Result;
 
 /// Inputs of each family in a portion.
 const IN_FAMILY: usize = 200;
+/// Numbers of aligned bits that a portion draws, how few and how many they may be, and inputs around each: a model whose sums are exact
+/// may be a unit that keeps so many.
+const DRAWN: usize = 4;
+const BITS: std::ops::Range<usize> = 6..70;
+const OF_DRAWN: usize = 100;
 /// Inputs of each kind in a portion.
 const OF_KIND: usize = 75;
 /// Inputs of each kind that is made for one question alone.
@@ -103,18 +108,20 @@ impl Run<'_> {
     /// Fresh inputs of every family and kind around a unit, in any order.
     fn portion(&mut self, unit: &Unit, focus: &Focus, hints: &[Hints]) -> Vec<OperandWords> {
         let (maker, random) = (&self.maker, &mut self.confirming);
-        let mut cases = Vec::new();
-        for (place, &hints) in hints.iter().enumerate() {
-            // The other families are the same with all hints.
-            let families: &[Family] = if place == 0 {
-                &Family::ALL
-            } else {
-                &[Family::Boundary]
-            };
+        let mut cases = of_families(&maker.signature, &Family::ALL, IN_FAMILY, hints[0], random);
+        // The other families are the same with all hints.
+        let mut around: Vec<(Hints, usize)> = Vec::new();
+        around.extend(hints[1..].iter().map(|&hints| (hints, IN_FAMILY)));
+        around.extend((0..DRAWN).map(|_| {
+            let f = (BITS.start + random.below(BITS.len())) as u32;
+            (Hints { f, ..hints[0] }, OF_DRAWN)
+        }));
+        for (hints, count) in around {
+            let families = [Family::Boundary];
             cases.extend(of_families(
                 &maker.signature,
-                families,
-                IN_FAMILY,
+                &families,
+                count,
                 hints,
                 random,
             ));

@@ -171,12 +171,32 @@ fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<bool> {
     } else if wanted < bench.maker.d.normal {
         let text = "becomes zero, but a result so small may be flushed itself";
         ("unknown", text.to_owned())
+    } else if is_larger_kept(bench, own.normal - 1, lift, is_a)? {
+        let text = "the largest is taken as it is; the alignment cuts smaller ones";
+        ("kept", text.to_owned())
     } else {
         let sign = zeros.sign(&readings[1]);
         ("flushed", format!("becomes zero on the way in; {sign}"))
     };
     bench.conclude(name, 1, &title, value, text);
     Ok(value == "flushed")
+}
+
+/// Whether the largest subnormal power of two of an operand is kept: the alignment may cut smaller ones, since their exponent is the
+/// same.
+fn is_larger_kept(bench: &mut Bench<'_>, subnormal: i32, lift: i32, is_a: bool) -> Result<bool> {
+    let lift = lift.min(bench.maker.d.top - subnormal);
+    let letter = if is_a { "a" } else { "b" };
+    let what = |sign: &str| format!("{letter} = {sign}2^{subnormal}, times 2^{lift}");
+    let inputs = both(bench, what, |input, negative| {
+        let (small, large) = (two(negative, subnormal), two(false, lift));
+        match is_a {
+            true => bench.product(input, 0, small, large),
+            false => bench.product(input, 0, large, small),
+        }
+    });
+    let readings = bench.ask(inputs)?;
+    Ok(are(&readings, &power(false, subnormal + lift)))
 }
 
 /// c = ±2^small without products, and beside a product that makes a normal sum of it.

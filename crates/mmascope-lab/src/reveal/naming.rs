@@ -99,6 +99,14 @@ pub(super) fn name_nature(
     Ok(())
 }
 
+/// Where c stands among summands that are sorted.
+#[derive(Clone, Copy)]
+enum Place {
+    Sorted,
+    First,
+    Last,
+}
+
 /// The order of values in which all inputs are added one by one, if there is one.
 fn sorted(report: &Revelation, inputs: &[Vec<Term>], results: &[f64]) -> Option<&'static str> {
     type Key = fn(&f64) -> f64;
@@ -108,12 +116,15 @@ fn sorted(report: &Revelation, inputs: &[Vec<Term>], results: &[f64]) -> Option<
         ("from the smallest magnitude to the largest", |x| x.abs()),
         ("from the largest magnitude to the smallest", |x| -x.abs()),
     ];
-    // Products may be rounded before they are added; c may come last whatever its value.
+    // Products may be rounded before they are added; c may come first or last whatever its value.
     let has_c = report.products > 0 && report.products < report.tree.leaves();
-    let ways = [(false, false), (true, false), (false, true), (true, true)];
-    let ways = ways.into_iter().filter(|&(_, c_last)| has_c || !c_last);
-    let ways = ways.flat_map(|(rounds, c_last)| orders.map(|order| (rounds, c_last, order)));
-    for (rounds, c_last, (name, key)) in ways {
+    let places = [Place::Sorted, Place::Last, Place::First];
+    let places = &places[..if has_c { 3 } else { 1 }];
+    let ways = places
+        .iter()
+        .flat_map(|place| [(false, place), (true, place)]);
+    let ways = ways.flat_map(|(rounds, place)| orders.map(|order| (rounds, place, order)));
+    for (rounds, place, (name, key)) in ways {
         let sum = |input: &Vec<Term>, sorts: bool| {
             let mut terms: Vec<f64> = input
                 .iter()
@@ -123,11 +134,18 @@ fn sorted(report: &Revelation, inputs: &[Vec<Term>], results: &[f64]) -> Option<
                     Term::Product(a, b) => a * b,
                 })
                 .collect();
-            let last = if c_last { terms.pop() } else { None };
+            let c = match place {
+                Place::Sorted => None,
+                Place::First | Place::Last => terms.pop(),
+            };
             if sorts {
                 terms.sort_by(|left, right| key(left).total_cmp(&key(right)));
             }
-            let mut all = terms.into_iter().chain(last);
+            match place {
+                Place::First => terms = c.into_iter().chain(terms).collect(),
+                Place::Sorted | Place::Last => terms.extend(c),
+            }
+            let mut all = terms.into_iter();
             let first = all.next().unwrap_or(0.0);
             all.fold(round(report.format, first), |sum, term| {
                 round(report.format, sum + term)

@@ -315,7 +315,17 @@ impl Unit {
             }
             _ => Err(format!("k={index} is summed twice or is not below K={k}")),
         };
-        let mut scales_used = false;
+        // Every sum multiplies by the scales: one that does not would drop them.
+        let scaled = |is_scaled: bool| match (scale.is_some(), is_scaled) {
+            (true, false) => {
+                let scaled = Dpa::all().filter(Dpa::takes_scales);
+                let names: Vec<&str> = scaled.map(|step| step.name()).collect();
+                let names = names.join(" or ");
+                Err(format!("the block scales are not used: {names}?"))
+            }
+            (false, true) => Err("block scales are needed".to_owned()),
+            _ => Ok(()),
+        };
         for statement in &self.program.statements {
             if let Operation::Join {
                 algorithm, over, ..
@@ -323,7 +333,7 @@ impl Unit {
             {
                 over.iter().try_for_each(|&index| uses(index, Use::WHOLE))?;
                 let over = Select::List(over.clone());
-                scales_used |= algorithm.fits(&self.signature, &over, &statement.output.format)?;
+                scaled(algorithm.fits(&self.signature, &over, &statement.output.format)?)?;
             }
             let Operation::Dot {
                 algorithm,
@@ -360,22 +370,13 @@ impl Unit {
                     },
                 )?;
             }
-            scales_used |= algorithm.fits(&self.signature, over, &statement.output.format)?;
+            scaled(algorithm.fits(&self.signature, over, &statement.output.format)?)?;
             algorithm.takes(&statement.output)?;
         }
         if let Some(index) = used.iter().position(Vec::is_empty) {
             return Err(format!("k={index} is not summed"));
         }
-        match (scale, scales_used) {
-            (Some(_), false) => {
-                let scaled = Dpa::all().filter(Dpa::takes_scales);
-                let names: Vec<&str> = scaled.map(|step| step.name()).collect();
-                let names = names.join(" or ");
-                Err(format!("the block scales are not used: {names}?"))
-            }
-            (None, true) => Err("block scales are needed".into()),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }
 

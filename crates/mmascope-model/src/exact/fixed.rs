@@ -95,7 +95,10 @@ impl Exact {
     /// Whether anything lies below `2^grid`.
     pub(crate) fn has_bits_below(&self, grid: i32) -> bool {
         let below = grid.saturating_sub(self.exponent);
-        self.sticky || below > 0 && (below > 127 || self.magnitude.trailing_zeros() < below as u32)
+        let has_bits = self.magnitude != 0
+            && below > 0
+            && (below > 127 || self.magnitude.trailing_zeros() < below as u32);
+        self.sticky || has_bits
     }
 
     /// The number rounded to a multiple of `2^grid`: the multiple, sign included.

@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use super::value::TracedValue;
 use crate::error::{Error, Result};
 use crate::exact::{Dyadic, Exact, Rounding};
-use crate::format::{Format, Overflow};
+use crate::format::{Class, Format, Overflow};
 
 /// Largest power of two, and of ten, that may be written.
 const MAX_EXPONENT: i64 = 5000;
@@ -37,7 +37,13 @@ pub(crate) fn word(name: &str, text: &str, format: &Format, round: bool) -> Resu
         None => (false, lower.strip_prefix('+').unwrap_or(&lower)),
     };
     let code = match magnitude {
-        "nan" => format.nan(),
+        "nan" => format.nan().map(|code| {
+            let other = code | 1 << (format.bits - 1);
+            match negative && format.signed && format.decode(other).class == Class::Nan {
+                true => other,
+                false => code,
+            }
+        }),
         "inf" | "infinity" => {
             let code = format.infinity(negative, Overflow::Infinity);
             let is_infinite = matches!(

@@ -2,6 +2,7 @@
 
 use super::{Inner, Op, Tree};
 use crate::error::{Error, Result};
+use crate::exact::Sum;
 use crate::format::{Exact, F32, F64, Format, Overflow, Rounding};
 
 /// One summand.
@@ -41,6 +42,30 @@ pub struct Truncated {
     pub rounding: Rounding,
 }
 
+impl Truncated {
+    /// The most fraction bits that are taken. Products of f64 span 4,196 places, so more bits than that cut nothing off.
+    const MOST_BITS: i32 = 1 << 16;
+
+    /// What numbers of fraction bits are taken, in words.
+    pub(super) const BITS_NEEDED: &'static str = "a whole number of bits from 1 to 65536";
+
+    /// Whether a sum can keep so many fraction bits.
+    pub(super) fn takes(bits: i32) -> bool {
+        (1..=Self::MOST_BITS).contains(&bits)
+    }
+
+    /// Refuses numbers of fraction bits that no sum can keep.
+    pub(super) fn check(self) -> Result<Self> {
+        let (bits, needed) = (self.bits, Self::BITS_NEEDED);
+        match Self::takes(bits) {
+            true => Ok(self),
+            false => Err(Error::Argument(format!(
+                "fused_bits = {bits}: {needed} is needed"
+            ))),
+        }
+    }
+}
+
 impl Arithmetic {
     /// IEEE additions and multiply-adds over operands of this format. Products of narrower
     /// operands than f32 are held in f32, which has them all.
@@ -58,7 +83,8 @@ impl Arithmetic {
     /// over f32, and fused sums are rounded as everything else.
     ///
     /// # Errors
-    /// [`Error::Unknown`] for a format or rounding of another name.
+    /// [`Error::Unknown`] for a format or rounding of another name; [`Error::Argument`] for fraction bits that are not
+    /// 1 to 65536.
     pub fn named(
         operands: Option<&str>,
         fused_bits: Option<i32>,
@@ -67,11 +93,12 @@ impl Arithmetic {
     ) -> Result<Self> {
         let named = |name: Option<&str>| name.map_or(Ok(Rounding::Rne), Rounding::named);
         let fused_rounding = named(fused_rounding.or(rounding))?;
+        let truncated = |bits| Truncated {
+            bits,
+            rounding: fused_rounding,
+        };
         Ok(Self {
-            fused: fused_bits.map(|bits| Truncated {
-                bits,
-                rounding: fused_rounding,
-            }),
+            fused: fused_bits.map(|bits| truncated(bits).check()).transpose()?,
             rounding: named(rounding)?,
             ..Self::ieee(operands.map_or(Ok(F32), Format::named)?)
         })
@@ -79,12 +106,14 @@ impl Arithmetic {
 }
 
 impl Tree {
-    /// Sums the terms in the order and the formats of the tree, rounding as stated.
+    /// Sums the terms in the order and the formats of the tree, rounding as stated. ∞ and NaN are as in IEEE 754: a NaN
+    /// stays, ∞ − ∞ and 0 · ∞ are NaN, and what is beyond the largest number is ∞ or that number, as the rounding says.
+    /// A format without ∞ takes NaN for it.
     ///
     /// # Errors
     /// [`Error::Argument`] when the number of terms is not that of the leaves, a node has no
-    /// known arithmetic (`unresolved`; `fused` without its bits), or nodes are `fma` and no term is a
-    /// product.
+    /// known arithmetic (`unresolved`; `fused` without its bits, or with other bits than 1 to 65536), nodes are `fma` and
+    /// no term is a product, or the sum of a node is ∞ or NaN and its format has neither.
     pub fn execute(&self, terms: &[Term], arithmetic: &Arithmetic) -> Result<f64> {
         self.execute_by(terms, arithmetic, &mut |node, operands| {
             let Some(fused) = arithmetic.fused else {
@@ -94,6 +123,7 @@ impl Tree {
                 ));
             };
             let terms: Vec<Term> = operands.iter().map(|&(_, term)| term).collect();
+            let fused = fused.check()?;
             Ok(fused_sum(node.format, &terms, fused, arithmetic.operands))
         })
     }
@@ -184,7 +214,7 @@ impl Tree {
                     ));
                 }
             };
-            values.push(value);
+            values.push(held(node.format, value)?);
         }
         Ok(match (values.last(), terms[0]) {
             (Some(value), _) => *value,
@@ -194,9 +224,12 @@ impl Tree {
     }
 }
 
-/// A value in a format, nearest even; values of the format stay.
+/// A value in a format, nearest even; values of the format stay. ∞ becomes NaN in a format that has NaN alone; both stay
+/// where a format has neither.
 pub fn round(format: Format, value: f64) -> f64 {
-    if format == F64 || !value.is_finite() {
+    if !value.is_finite() {
+        special(format, value).unwrap_or(value)
+    } else if format == F64 {
         value
     } else if format == F32 {
         f64::from(value as f32)
@@ -206,6 +239,47 @@ pub fn round(format: Format, value: f64) -> f64 {
             format.round(&exact(value), Rounding::Rne, Overflow::Ieee),
         )
     }
+}
+
+/// What ∞ or NaN becomes in a format; `None` where the format has neither.
+fn special(format: Format, value: f64) -> Option<f64> {
+    let nan = format.nan()?;
+    Some(if value.is_nan() {
+        decode(format, nan)
+    } else {
+        decode(format, format.infinity(value < 0.0, Overflow::Ieee))
+    })
+}
+
+/// The result of a node: a number stays, ∞ and NaN are what the format has for them.
+fn held(format: Format, value: f64) -> Result<f64> {
+    if value.is_finite() {
+        return Ok(value);
+    }
+    special(format, value).ok_or_else(|| {
+        let what = if value.is_nan() { "NaN" } else { "∞" };
+        Error::Argument(format!(
+            "run: the sum of a node is {what}, and {format} has neither ∞ nor NaN"
+        ))
+    })
+}
+
+/// The sum of the terms that are ∞ or NaN; `None` where all are finite. A product of finite factors is finite here,
+/// however large it is: only a rounding makes ∞ of it.
+fn special_sum(terms: &[Term]) -> Option<f64> {
+    let mut sum: Option<f64> = None;
+    for term in terms {
+        let value = match *term {
+            Term::Value(value) => value,
+            Term::Product(a, b) if a.is_finite() && b.is_finite() => continue,
+            Term::Product(a, b) => a * b,
+        };
+        if !value.is_finite() {
+            sum = Some(sum.map_or(value, |sum| sum + value));
+        }
+    }
+    // (The sign of a NaN that a processor makes is its own.)
+    sum.map(|sum| if sum.is_nan() { f64::NAN } else { sum })
 }
 
 /// The number that a code of a format of at most 64 bits means.
@@ -306,58 +380,33 @@ fn multiply_add(format: Format, a: f64, b: f64, c: f64) -> f64 {
     }
 }
 
-/// The exact sum, rounded once.
-fn exact_sum(format: Format, terms: &[Term], rounding: Rounding) -> f64 {
-    let mut expansion: Vec<f64> = Vec::new();
-    let mut insert = |value: f64| grow(&mut expansion, value);
-    for term in terms {
-        match *term {
-            Term::Value(value) => insert(value),
-            Term::Product(a, b) => {
-                let product = a * b;
-                insert(product);
-                insert(a.mul_add(b, -product));
-            }
-        }
-    }
-    let odd = expansion.iter().fold(0.0, |sum, &part| add_odd(sum, part));
-    if format != F64 {
-        return decode(format, format.round(&exact(odd), rounding, Overflow::Ieee));
-    }
-    // The nearest number, and on which side of it the sum lies.
-    let nearest: f64 = expansion.iter().sum();
-    grow(&mut expansion, -nearest);
-    let error = expansion.last().copied().unwrap_or(0.0);
-    let down = match rounding {
-        Rounding::Rd => true,
-        Rounding::Ru => false,
-        Rounding::Rz => nearest > 0.0,
-        _ => return nearest,
-    };
-    match (error < 0.0, error > 0.0) {
-        (true, _) if down => nearest.next_down(),
-        (_, true) if !down => nearest.next_up(),
-        _ => nearest,
-    }
+/// A finite product.
+fn exact_product(a: f64, b: f64) -> Exact {
+    let ((sign_a, a, exponent_a), (sign_b, b, exponent_b)) = (parts(a), parts(b));
+    let product = u128::from(a) * u128::from(b);
+    Exact::new(sign_a != sign_b, product, exponent_a + exponent_b)
 }
 
-/// Adds a number to an expansion: parts that do not overlap, ascending.
-fn grow(expansion: &mut Vec<f64>, value: f64) {
-    let mut carry = value;
-    expansion.retain_mut(|part| {
-        let sum = carry + *part;
-        let other = sum - carry;
-        let error = (carry - (sum - other)) + (*part - other);
-        (carry, *part) = (sum, error);
-        error != 0.0
-    });
-    if carry != 0.0 {
-        expansion.push(carry);
+/// The exact sum, rounded once.
+fn exact_sum(format: Format, terms: &[Term], rounding: Rounding) -> f64 {
+    if let Some(sum) = special_sum(terms) {
+        return sum;
     }
+    let mut sum = Sum::default();
+    for term in terms {
+        sum.add(&match *term {
+            Term::Value(value) => exact(value),
+            Term::Product(a, b) => exact_product(a, b),
+        });
+    }
+    decode(format, format.round(&sum.exact(), rounding, Overflow::Ieee))
 }
 
 /// Every term truncated to the bits below the largest exponent, summed, rounded once.
 fn fused_sum(format: Format, terms: &[Term], fused: Truncated, operands: Format) -> f64 {
+    if let Some(sum) = special_sum(terms) {
+        return sum;
+    }
     let field = |exponent: i32, of: Format| (exponent + 52).max(lowest(of));
     // Sign, significand, exponent of its last place, exponent that takes part in alignment.
     let aligned = |term: &Term| match *term {
@@ -371,10 +420,14 @@ fn fused_sum(format: Format, terms: &[Term], fused: Truncated, operands: Format)
             )
         }
         Term::Product(a, b) => {
-            let ((sign_a, a, exponent_a), (sign_b, b, exponent_b)) = (parts(a), parts(b));
-            let product = u128::from(a) * u128::from(b);
-            let largest = field(exponent_a, operands) + field(exponent_b, operands);
-            (sign_a != sign_b, product, exponent_a + exponent_b, largest)
+            let largest = field(parts(a).2, operands) + field(parts(b).2, operands);
+            let product = exact_product(a, b);
+            (
+                product.negative,
+                product.magnitude,
+                product.exponent,
+                largest,
+            )
         }
     };
     let terms: Vec<_> = terms.iter().map(aligned).filter(|t| t.1 != 0).collect();
@@ -382,9 +435,10 @@ fn fused_sum(format: Format, terms: &[Term], fused: Truncated, operands: Format)
         return 0.0;
     };
     let grid = top - fused.bits;
-    let sum: i128 = terms
-        .iter()
-        .map(|&(negative, significand, exponent, _)| {
+    // A term is below 4 units of the largest exponent. (Almost every sum fits.)
+    let carries = terms.len().next_power_of_two().ilog2() as i32;
+    let value = if fused.bits + 2 + carries < 127 {
+        let multiples = terms.iter().map(|&(negative, significand, exponent, _)| {
             let shift = grid - exponent;
             let magnitude = match shift {
                 128.. => 0,
@@ -392,8 +446,17 @@ fn fused_sum(format: Format, terms: &[Term], fused: Truncated, operands: Format)
                 _ => significand << -shift,
             } as i128;
             if negative { -magnitude } else { magnitude }
-        })
-        .sum();
-    let value = Exact::of_multiple(sum, grid);
+        });
+        Exact::of_multiple(multiples.sum(), grid)
+    } else {
+        let mut sum = Sum::default();
+        for &(negative, significand, exponent, _) in &terms {
+            let cut = (grid - exponent).clamp(0, 128) as u32;
+            let kept = significand.checked_shr(cut).unwrap_or(0);
+            let kept = kept.checked_shl(cut).unwrap_or(0);
+            sum.add(&Exact::new(negative, kept, exponent));
+        }
+        sum.exact()
+    };
     decode(format, format.round(&value, fused.rounding, Overflow::Ieee))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::execute::{decode, lowest};
 use super::{Arithmetic, Inner, Op, Tree, Truncated};
 use crate::error::{Error, Result};
-use crate::format::{F32, F64, Format, Rounding};
+use crate::format::{F32, F64, Format, Rounding, Specials};
 
 /// Helper functions of sums that no language has: fused, exact, narrow or rounded otherwise.
 const SUMS_C: &str = include_str!("export/sums.c");
@@ -153,6 +153,10 @@ struct Writer<'a> {
     language: TreeLanguage,
     products: usize,
     arithmetic: &'a Arithmetic,
+    /// Format of the argument `c`.
+    c: Format,
+    /// Format of the type that is returned.
+    returned: Format,
 }
 
 impl Tree {
@@ -161,15 +165,21 @@ impl Tree {
     /// of `a` and `b`; the others are taken from `x`, leaf n from `x[n]` or, when there are
     /// products, the one further leaf from `c`. Numbers of narrow formats are held as `float`.
     ///
+    /// `result` is the format of the subject's results: the sum is rounded to it, as
+    /// [`TreeFacts::result`](super::TreeFacts::result) does, and returned in its type; `c` has that type too, or the
+    /// operands' where that is wider. Without it both have the type of the operands.
+    ///
     /// # Errors
     /// [`Error::Argument`] when a node has no counterpart: an unresolved one, a fused one without
-    /// its fraction bits, a fused, exact or directed sum in f64; products rounded to other formats
+    /// its fraction bits, a fused, exact or directed sum in f64, or in a format without NaN; exact products of f64 in a
+    /// narrower sum (but in Python); products rounded to other formats
     /// than f32 and f64; more than one leaf beside the products; `fma` nodes without products.
     pub fn export(
         &self,
         language: TreeLanguage,
         products: usize,
         arithmetic: &Arithmetic,
+        result: Option<Format>,
     ) -> Result<String> {
         let leaf = arithmetic.leaf;
         if leaf != F32 && leaf != F64 {
@@ -199,11 +209,16 @@ impl Tree {
                 self.nodes().len()
             )));
         }
+        // The type that holds numbers of a format.
+        let held_in = |format: Format| if format == F64 { F64 } else { F32 };
+        let returned = result.map_or(leaf, held_in);
         let writer = Writer {
             tree: self,
             language,
             products,
             arithmetic,
+            c: if leaf == F64 { leaf } else { returned },
+            returned,
         };
         let mut body = String::new();
         for (index, node) in self.nodes().iter().enumerate() {
@@ -216,20 +231,49 @@ impl Tree {
                 _ => writeln!(body, "    {float} t{name} = {value};"),
             };
         }
-        let result = match self.nodes().last() {
+        let sum = match self.nodes().last() {
             Some(_) => format!("t{}", self.root()),
             None => writer.leaf(0),
         };
-        let result_format = self.nodes().last().map_or(leaf, |node| node.format);
-        // A wider sum is handed back in the operands' format, as the subject does.
-        let result = language.convert(&result, result_format, leaf);
-        Ok(writer.function(&body, &result))
+        // A wider sum is handed back in the format of the results, as the subject does.
+        let sum_format = self
+            .nodes()
+            .last()
+            .map_or(writer.leaf_format(0), |node| node.format);
+        let narrow = result.filter(|&format| writer.rounds_to(format, sum_format));
+        let sum = match narrow {
+            Some(format) => {
+                writer.check_format("the format of the results is", format)?;
+                let double = language.convert(&sum, sum_format, F64);
+                writer.narrowed(&writer.round(format, Rounding::Rne, &double)?)
+            }
+            None => language.convert(&sum, sum_format, returned),
+        };
+        Ok(writer.function(&body, &sum, narrow.is_some()))
     }
 }
 
 impl Writer<'_> {
+    /// Whether a sum of a format has to be rounded by a helper to be one of the results' format.
+    fn rounds_to(&self, result: Format, sum: Format) -> bool {
+        result != F32 && result != F64 && result != sum
+    }
+
+    /// Refuses formats that the helpers do not round to, and names what is in the format.
+    fn check_format(&self, what: &str, format: Format) -> Result<()> {
+        let takes = |float: &crate::format::Float| {
+            format.signed && float.subnormals && float.specials != Specials::None
+        };
+        match format.float().filter(takes) {
+            Some(_) => Ok(()),
+            None => Err(Error::Argument(format!(
+                "export: {what} {format}; floating-point formats with a sign and NaN are exported"
+            ))),
+        }
+    }
+
     /// The whole function, with the helpers that it calls.
-    fn function(&self, body: &str, result: &str) -> String {
+    fn function(&self, body: &str, result: &str, rounds_result: bool) -> String {
         let Self {
             tree,
             language,
@@ -237,6 +281,7 @@ impl Writer<'_> {
             ..
         } = *self;
         let float = language.float(self.arithmetic.leaf);
+        let (float_c, returned) = (language.float(self.c), language.float(self.returned));
         let with_products = products > 0;
         let has_c = with_products && tree.leaves() > products;
         let note = format!(
@@ -245,17 +290,17 @@ impl Writer<'_> {
             tree.pattern(),
             env!("CARGO_PKG_VERSION")
         );
-        let needs_sums = tree.nodes().iter().any(|node| !self.is_native(node));
+        let needs_sums = rounds_result || tree.nodes().iter().any(|node| !self.is_native(node));
         let sums = |text: &'static str| if needs_sums { text } else { "" };
         match language {
             TreeLanguage::Rust => {
                 let arguments = match (with_products, has_c) {
-                    (true, true) => format!("a: &[{float}], b: &[{float}], c: {float}"),
+                    (true, true) => format!("a: &[{float}], b: &[{float}], c: {float_c}"),
                     (true, false) => format!("a: &[{float}], b: &[{float}]"),
                     _ => format!("x: &[{float}]"),
                 };
                 format!(
-                    "{}/// {note}\npub fn mmascope_sum({arguments}) -> {float} {{\n{body}    {result}\n}}\n",
+                    "{}/// {note}\npub fn mmascope_sum({arguments}) -> {returned} {{\n{body}    {result}\n}}\n",
                     sums(SUMS_RUST)
                 )
             }
@@ -272,7 +317,7 @@ impl Writer<'_> {
             }
             TreeLanguage::C | TreeLanguage::Cuda => {
                 let arguments = match (with_products, has_c) {
-                    (true, true) => format!("const {float} *a, const {float} *b, {float} c"),
+                    (true, true) => format!("const {float} *a, const {float} *b, {float_c} c"),
                     (true, false) => format!("const {float} *a, const {float} *b"),
                     _ => format!("const {float} *x"),
                 };
@@ -280,12 +325,12 @@ impl Writer<'_> {
                 let head = if language == TreeLanguage::C {
                     format!(
                         "/* {note}\n   Compile with -ffp-contract=off. */\n#include <math.h>\n\
-                         #include <string.h>\n\n{}{float}",
+                         #include <string.h>\n\n{}{returned}",
                         sums.replace("MMASCOPE_FUNCTION", "static")
                     )
                 } else {
                     format!(
-                        "// {note}\n// Compile with --fmad=false.\n{}extern \"C\" __device__ {float}",
+                        "// {note}\n// Compile with --fmad=false.\n{}extern \"C\" __device__ {returned}",
                         sums.replace("MMASCOPE_FUNCTION", "static __device__")
                     )
                 };
@@ -299,6 +344,12 @@ impl Writer<'_> {
         matches!(node.op, Op::Add | Op::Fma)
             && self.arithmetic.rounding == Rounding::Rne
             && (node.format == F32 || node.format == F64)
+    }
+
+    /// The format of the type that a leaf has.
+    fn leaf_format(&self, leaf: usize) -> Format {
+        let is_c = self.products > 0 && leaf >= self.products;
+        if is_c { self.c } else { self.arithmetic.leaf }
     }
 
     fn leaf(&self, leaf: usize) -> String {
@@ -324,7 +375,8 @@ impl Writer<'_> {
             }
             None => {
                 let text = self.leaf(child);
-                self.language.convert(&text, self.arithmetic.leaf, format)
+                self.language
+                    .convert(&text, self.leaf_format(child), format)
             }
         }
     }
@@ -343,6 +395,18 @@ impl Writer<'_> {
                 self.arithmetic.rounding
             )));
         }
+        let rounding = match node.op {
+            Op::Fused => self.truncated()?.rounding,
+            _ => self.arithmetic.rounding,
+        };
+        self.check_format(
+            &format!(
+                "a node of {} terms is {} in",
+                node.children.len(),
+                node.op.name()
+            ),
+            node.format,
+        )?;
         let fused_product = match node.op {
             Op::Fma => node.children.iter().rposition(|&c| c < self.products),
             _ => None,
@@ -351,7 +415,7 @@ impl Writer<'_> {
             Op::Fused | Op::Exact => child < self.products,
             _ => Some(at) == fused_product,
         };
-        let value = |child: usize| {
+        let value = |child: usize| -> Result<String> {
             let text = self.operand(child, F64);
             // To nearest even, the terms of an addition are first numbers of the node's format.
             let narrow =
@@ -359,17 +423,31 @@ impl Writer<'_> {
             if narrow {
                 self.round(node.format, Rounding::Rne, &text)
             } else {
-                text
+                Ok(text)
             }
         };
         let terms: Vec<(bool, [String; 2])> = (node.children.iter().enumerate())
-            .map(|(at, &child)| match is_whole(at, child) {
-                true => (true, [format!("a[{child}]"), format!("b[{child}]")]),
-                false => (false, [value(child), self.one()]),
+            .map(|(at, &child)| {
+                Ok(match is_whole(at, child) {
+                    true => (true, [format!("a[{child}]"), format!("b[{child}]")]),
+                    false => (false, [value(child)?, self.one()]),
+                })
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let (products, others): (Vec<_>, Vec<_>) = terms.into_iter().partition(|term| term.0);
         let count = products.len();
+        // A double holds the product of two f32, and no more. Python has fractions.
+        if count > 0 && self.arithmetic.leaf == F64 && self.language != TreeLanguage::Python {
+            return Err(Error::Argument(format!(
+                "export: a node of {} terms is {} in {} over products of {}; {} has them exactly of f32 and narrower \
+                 operands, python of all",
+                node.children.len(),
+                node.op.name(),
+                node.format,
+                self.arithmetic.operands,
+                self.language.name()
+            )));
+        }
         let texts: Vec<[String; 2]> = products.into_iter().chain(others).map(|t| t.1).collect();
         let sum = match node.op {
             Op::Unresolved => {
@@ -380,8 +458,7 @@ impl Writer<'_> {
             }
             Op::Fused => {
                 let fused = self.truncated()?;
-                let sum = self.fused(index, node.format, fused.bits, count, &texts, body)?;
-                return Ok(self.narrowed(&self.round(node.format, fused.rounding, &sum)));
+                self.fused(index, node.format, fused.bits, count, &texts, body)?
             }
             _ if texts.len() > 2
                 && node.op != Op::Exact
@@ -395,7 +472,7 @@ impl Writer<'_> {
             }
             _ => self.exact(index, &texts, body),
         };
-        Ok(self.narrowed(&self.round(node.format, self.arithmetic.rounding, &sum)))
+        Ok(self.narrowed(&self.round(node.format, rounding, &sum)?))
     }
 
     fn one(&self) -> String {
@@ -412,22 +489,45 @@ impl Writer<'_> {
     }
 
     /// A call that rounds a double, or in Python a fraction, to a format.
-    fn round(&self, format: Format, rounding: Rounding, text: &str) -> String {
+    fn round(&self, format: Format, rounding: Rounding, text: &str) -> Result<String> {
         let fraction_bits = format.float().map_or(0, |float| float.fraction_bits);
         let largest = decode(format, format.max_finite(false));
         let mode = match rounding {
+            Rounding::Rne => 0,
             Rounding::Rz => 1,
             Rounding::Rd => 2,
             Rounding::Ru => 3,
-            _ => 0,
+            Rounding::Ra => 4,
+            Rounding::Odd => 5,
+            Rounding::Rna => 6,
+            Rounding::Rnz => 7,
+            Rounding::Rnu => 8,
+            Rounding::Rnd => 9,
+            Rounding::Rno => 10,
+            Rounding::Stochastic { .. } => {
+                return Err(Error::Argument(format!(
+                    "export: rounding {rounding}: roundings without random bits are exported"
+                )));
+            }
         };
         let lowest = lowest(format);
-        match self.language {
-            TreeLanguage::Python => {
-                format!("rounded(Fraction({text}), {fraction_bits}, {lowest}, {largest:e}, {mode})")
+        let prefix = match self.language {
+            TreeLanguage::Python => "",
+            _ => "mmascope_",
+        };
+        let rounded = match self.language {
+            TreeLanguage::Python => "rounded",
+            _ => "mmascope_round",
+        };
+        let call = format!("{rounded}({text}, {fraction_bits}, {lowest}, {largest:e}, {mode})");
+        // What has no ∞ has NaN; what has no −0 gets +0.
+        Ok(match format.float().map(|float| float.specials) {
+            Some(Specials::AllOnesNan) => format!("{prefix}without_infinity({call})"),
+            Some(Specials::NegativeZeroNan) => {
+                format!("({prefix}without_infinity({call}) + 0.0)")
             }
-            _ => format!("mmascope_round({text}, {fraction_bits}, {lowest}, {largest:e}, {mode})"),
-        }
+            _ => call,
+        })
     }
 
     /// The terms as arrays: declared in `body` where the language needs names for them.
@@ -473,13 +573,14 @@ impl Writer<'_> {
     }
 
     fn truncated(&self) -> Result<Truncated> {
-        self.arithmetic.fused.ok_or_else(|| {
+        let fused = self.arithmetic.fused.ok_or_else(|| {
             Error::Argument(
                 "export: a fused node has no arithmetic of its own: give the fraction bits that it \
                  keeps"
                     .to_owned(),
             )
-        })
+        })?;
+        fused.check()
     }
 
     fn fused(

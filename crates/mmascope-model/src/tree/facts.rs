@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::round;
+use super::execute::{decode, round};
+use super::{Term, Truncated};
 use crate::error::{Error, Result};
-use crate::format::{Format, Rounding};
+use crate::format::{F32, F64, Format, Overflow, Rounding};
 
 /// The members that hold the tree itself.
 const OF_THE_TREE: [&str; 3] = ["tree", "nodes", "root"];
@@ -100,7 +101,8 @@ impl TreeFacts {
         let fused_bits = said("fused_bits")
             .map(|value| {
                 let bits = value.as_i64().and_then(|bits| i32::try_from(bits).ok());
-                bits.ok_or_else(|| wrong("fused_bits", value, "a number of bits"))
+                bits.filter(|&bits| Truncated::takes(bits))
+                    .ok_or_else(|| wrong("fused_bits", value, Truncated::BITS_NEEDED))
             })
             .transpose()?;
         Ok(Self {
@@ -150,10 +152,62 @@ impl TreeFacts {
         }
     }
 
+    /// Makes numbers of the operands' format of these terms, and refuses those that are none. A decimal of f32 and f64 is
+    /// the nearest number.
+    ///
+    /// Products have two operands. A number without a second factor is an operand where the tree has no products, and
+    /// otherwise c or a product, whose formats are others.
+    ///
+    /// # Errors
+    /// [`Error::Argument`], which names the first number that is none of the format.
+    pub fn read_operands(&self, operands: Format, terms: &mut [Term]) -> Result<()> {
+        let is_product = |term: &Term| matches!(term, Term::Product(..));
+        let has_products = self.products.unwrap_or(0) > 0 || terms.iter().any(is_product);
+        for term in terms {
+            match term {
+                Term::Product(a, b) => {
+                    (*a, *b) = (operand(operands, *a)?, operand(operands, *b)?);
+                }
+                Term::Value(value) if !has_products => *value = operand(operands, *value)?,
+                Term::Value(_) => {}
+            }
+        }
+        Ok(())
+    }
+
     /// The sum that a tree gives, as the subject hands it back: rounded to the format of its results,
     /// where that is stated.
     #[must_use]
     pub fn result(&self, sum: f64) -> f64 {
         self.format.map_or(sum, |format| round(format, sum))
     }
+}
+
+/// The number of a format that this is. For a decimal of f32 and f64 that is the nearest, as in any programming
+/// language; narrower formats have so few numbers that the nearest may be far from what was meant.
+fn operand(format: Format, value: f64) -> Result<f64> {
+    let none = |why: String| Error::Argument(format!("{value:?} is no number of {format}{why}"));
+    let taken = |is_one: bool, why: &str| match is_one {
+        true => Ok(value),
+        false => Err(none(why.to_owned())),
+    };
+    if value.is_nan() {
+        return taken(format.nan().is_some(), ", which has no NaN");
+    }
+    if value.is_infinite() {
+        let code = format.infinity(value < 0.0, Overflow::Ieee);
+        return taken(decode(format, code) == value, ", which has no such ∞");
+    }
+    let nearest = round(format, value);
+    let is_decimal = [F32, F64].contains(&format) && nearest.is_finite();
+    if nearest == value || is_decimal {
+        return Ok(nearest);
+    }
+    let [least, largest] =
+        [true, false].map(|negative| decode(format, format.max_finite(negative)));
+    Err(none(if (least..=largest).contains(&value) {
+        format!(": the nearest is {nearest:?}")
+    } else {
+        format!(": they go from {least:?} to {largest:?}")
+    }))
 }

@@ -1,6 +1,9 @@
 //! Subjects without a fixed tree are recognised and named; fixed trees are verified.
 
-use mmascope::reveal::{Masks, Nature, RevealOptions, Revelation, SliceSum, reveal};
+use mmascope::dpa::Signature;
+use mmascope::dut::{Batch, Dut};
+use mmascope::reveal::{DeviceSum, Masks, Nature, RevealOptions, Revelation, SliceSum, reveal};
+use mmascope::vector::Answer;
 
 fn report<F: FnMut(&[f32]) -> f32>(n: usize, sum: F) -> Revelation {
     reveal(
@@ -50,6 +53,60 @@ fn sorting_sums_are_named() {
         "{}",
         report.verdict()
     );
+}
+
+/// Begins with c and adds its products, sorted by a key.
+struct Sorting {
+    signature: Signature,
+    key: Key,
+}
+
+type Key = fn(f32) -> f32;
+
+impl Dut for Sorting {
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn name(&self) -> &str {
+        "sorting"
+    }
+
+    fn run(&mut self, batch: &Batch) -> mmascope::Result<Vec<Answer>> {
+        let number = |word: u64| f32::from_bits(word as u32);
+        let answer = |index| {
+            let query = batch.query(index);
+            let mut products: Vec<f32> = query
+                .a
+                .iter()
+                .zip(query.b)
+                .map(|(&a, &b)| number(a) * number(b))
+                .collect();
+            products.sort_by(|x, y| (self.key)(*x).total_cmp(&(self.key)(*y)));
+            let sum = products.iter().fold(number(query.c), |sum, x| sum + x);
+            Answer::Word(sum.to_bits().into())
+        };
+        Ok((0..batch.len()).map(answer).collect())
+    }
+}
+
+#[test]
+fn sorted_products_behind_c_are_named() {
+    let orders: [(&str, Key); 2] = [
+        ("from the smallest to the largest", |x| x),
+        ("from the largest magnitude to the smallest", |x| -x.abs()),
+    ];
+    for (order, key) in orders {
+        let signature = "a=f32 b=f32 c=f32 d=f32 k=8".parse().expect("a signature");
+        let mut device = Sorting { signature, key };
+        let mut subject = DeviceSum::new(&mut device).expect("a subject");
+        let report = reveal(&mut subject, &RevealOptions::default()).expect("answers");
+        assert!(
+            matches!(&report.nature, Nature::ValueDependent(how) if how.contains(order)),
+            "{order}: {}",
+            report.verdict()
+        );
+    }
 }
 
 #[test]

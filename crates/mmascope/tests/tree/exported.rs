@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use mmascope::format::{E5M2, F16, F32, F64, Rounding};
-use mmascope::tree::{Arithmetic, Term, TreeLanguage, Truncated};
+use mmascope::format::{BF16, E5M2, F16, F32, F64, Format, Rounding};
+use mmascope::tree::{Arithmetic, Term, TreeFacts, TreeLanguage, Truncated};
 
 use super::simulated::{Random, chain, strided};
 use super::tree;
@@ -16,10 +16,15 @@ struct Exported<'a> {
     name: &'a str,
     leaves: usize,
     products: usize,
+    /// Whether the function takes c and returns its sum as f64.
+    is_double: bool,
     /// `TRIALS` inputs one behind the other.
     a: Vec<f32>,
     b: Vec<f32>,
 }
+
+/// What c is multiplied by where it is f64, so that it is no f32.
+const OF_C: f64 = 1.1;
 
 /// The exported code, compiled and run, gives the bits of the executed tree.
 #[test]
@@ -103,6 +108,7 @@ fn exported_code_reproduces_the_bits() {
             name,
             leaves,
             products,
+            is_double: false,
             a,
             b,
         };
@@ -125,7 +131,7 @@ fn exported_code_reproduces_the_bits() {
             .collect();
         for language in TreeLanguage::ALL {
             let code = tree
-                .export(language, products, &arithmetic)
+                .export(language, products, &arithmetic, None)
                 .expect("a language");
             match case.run(&folder, language, &code) {
                 Some(got) => assert_eq!(got, expected, "{name} {language:?}\n{code}"),
@@ -136,7 +142,7 @@ fn exported_code_reproduces_the_bits() {
     let _ = std::fs::remove_dir_all(&folder);
     let refused = |text: &str, arithmetic: &Arithmetic| {
         tree(text)
-            .export(TreeLanguage::C, 0, arithmetic)
+            .export(TreeLanguage::C, 0, arithmetic, None)
             .expect_err("refused")
             .to_string()
     };
@@ -149,6 +155,182 @@ fn exported_code_reproduces_the_bits() {
     assert!(refused("(add f32 0 1)", &narrow).contains("f16"));
 }
 
+/// ∞, NaN, overflow and ties in every rounding, and results in the format that is stated: all languages as the tree.
+#[test]
+fn exported_code_overflows_and_rounds_as_the_tree() {
+    let folder = std::env::temp_dir().join(format!("mmascope-special-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut random = Random(11);
+    let arithmetic = |operands, bits, rounding| Arithmetic {
+        fused: Some(Truncated { bits, rounding }),
+        rounding,
+        ..Arithmetic::ieee(operands)
+    };
+    let ieee = Arithmetic::ieee(F16);
+    let mixed = "(add f16 (fused f16 0 1 2 5) (fma f16 3 4))";
+    let mut cases = vec![
+        ("(add f16 (add f16 0 1) 2)", 0, ieee, None),
+        ("(exact f32 0 1 2 3)", 3, ieee, None),
+        (
+            "(exact f32 0 1 2 3)",
+            3,
+            arithmetic(F32, 9, Rounding::Rz),
+            None,
+        ),
+        ("(add e4m3 (add e4m3 0 1) 2)", 0, ieee, None),
+        ("(add e4m3fnuz (add e4m3fnuz 0 1) 2)", 0, ieee, None),
+        (
+            "(add f64 (fma f64 0 1) 2)",
+            2,
+            Arithmetic::ieee(F32),
+            Some(F64),
+        ),
+        (
+            "(add f32 (fma f32 0 1) 2)",
+            2,
+            Arithmetic::ieee(F32),
+            Some(BF16),
+        ),
+        (
+            "(add f64 (add f64 0 1) 2)",
+            0,
+            Arithmetic::ieee(F32),
+            Some(F16),
+        ),
+    ];
+    let roundings = Rounding::deterministic();
+    cases.extend(roundings.map(|rounding| (mixed, 5, arithmetic(F16, 9, rounding), None)));
+    let mut sums = std::collections::HashSet::new();
+    for (at, (text, products, arithmetic, result)) in cases.into_iter().enumerate() {
+        let tree = tree(text);
+        let (leaves, name) = (tree.leaves(), format!("special{at}"));
+        let is_double = result == Some(F64);
+        let mut number = |trial: usize| {
+            let drawn = random.below(1 << 20);
+            let sign = if drawn & 1 == 0 { 1.0 } else { -1.0 };
+            let (kind, rest) = (drawn >> 1 & 3, drawn >> 3);
+            sign * match (trial % 4, kind) {
+                (0, 0) => f32::INFINITY,
+                (0, 1) if rest % 4 == 0 => f32::NAN,
+                (1, 0) => 65504.0,
+                (1, 1) => 3.0e38,
+                (_, 2) => 0.0,
+                // Sums of these are often ties of f16.
+                _ => (rest % 2048) as f32 * [0.5, 1.0, 2.0][rest % 3],
+            }
+        };
+        // The second factors stay small, so that products of f16 are numbers that f32 takes.
+        let a: Vec<f32> = (0..TRIALS * leaves).map(|at| number(at / leaves)).collect();
+        let b: Vec<f32> = (0..TRIALS * leaves)
+            .map(|at| [1.0, 0.5, -1.0, 1.5, 0.0][at * 7 % 5])
+            .collect();
+        let expected: Vec<String> = (0..TRIALS)
+            .map(|trial| {
+                let term = |leaf: usize| {
+                    let at = trial * leaves + leaf;
+                    let (a, b) = (f64::from(a[at]), f64::from(b[at]));
+                    match leaf < products {
+                        true => Term::Product(a, b),
+                        false if is_double => Term::Value(a * OF_C),
+                        false => Term::Value(a),
+                    }
+                };
+                let terms: Vec<Term> = (0..leaves).map(term).collect();
+                let sum = tree.execute(&terms, &arithmetic).expect("executable");
+                let facts = TreeFacts::of_subject("s", F32, result.unwrap_or(F32), products);
+                let sum = facts.result(sum);
+                match is_double {
+                    _ if sum.is_nan() => "nan".to_owned(),
+                    true => format!("{:016x}", sum.to_bits()),
+                    false => format!("{:08x}", (sum as f32).to_bits()),
+                }
+            })
+            .collect();
+        if text == mixed {
+            assert!(sums.insert(expected.clone()), "a rounding like another");
+        }
+        let case = Exported {
+            name: &name,
+            leaves,
+            products,
+            is_double,
+            a,
+            b,
+        };
+        for language in TreeLanguage::ALL {
+            let code = tree
+                .export(language, products, &arithmetic, result)
+                .expect("a language");
+            let is_nan = |word: &String| match is_double {
+                true => u64::from_str_radix(word, 16).is_ok_and(|w| f64::from_bits(w).is_nan()),
+                false => u32::from_str_radix(word, 16).is_ok_and(|w| f32::from_bits(w).is_nan()),
+            };
+            let zero = |word: String| word.replace("80000000", "00000000");
+            match case.run(&folder, language, &code) {
+                Some(got) => {
+                    let named = got.into_iter().map(|word| match is_nan(&word) {
+                        true => "nan".to_owned(),
+                        false => word,
+                    });
+                    // (Zeros of either sign are one sum.)
+                    let got: Vec<String> = named.map(zero).collect();
+                    let expected: Vec<String> = expected.iter().cloned().map(zero).collect();
+                    assert_eq!(
+                        got, expected,
+                        "{text} {} {language:?}\n{code}",
+                        arithmetic.rounding
+                    );
+                }
+                None => println!("skipped: {language:?} does not run here"),
+            }
+        }
+    }
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// Formats, roundings and bits that no helper of the exported code has are refused.
+#[test]
+fn what_no_exported_code_sums_is_refused() {
+    let refused = |text: &str, arithmetic: &Arithmetic, result: Option<Format>, words: &str| {
+        for language in [TreeLanguage::C, TreeLanguage::Rust, TreeLanguage::Cuda] {
+            let error = tree(text).export(language, 2, arithmetic, result);
+            let error = error.expect_err("refused").to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    };
+    let ieee = Arithmetic::ieee(F32);
+    let fused = |bits| Arithmetic {
+        fused: Some(Truncated {
+            bits,
+            rounding: Rounding::Rz,
+        }),
+        ..ieee
+    };
+    let narrow = |name: &str| Some(Format::named(name).expect("a format"));
+    for bits in [i32::MIN, 0, 65537, i32::MAX] {
+        let words = format!("fused_bits = {bits}: a whole number of bits from 1 to 65536");
+        refused("(fused f32 0 1 2)", &fused(bits), None, &words);
+    }
+    refused("(fused f32 0 1 2)", &fused(65536), None, "53");
+    refused("(exact int32 0 1 2)", &ieee, None, "exact in int32");
+    refused("(fma e2m1 0 1)", &ieee, None, "fma in e2m1fn");
+    refused(
+        "(add f32 0 1)",
+        &ieee,
+        narrow("int32"),
+        "the results is int32",
+    );
+    let doubles = Arithmetic::ieee(F64);
+    refused("(exact f32 0 1)", &doubles, None, "products of f64");
+    let whole = tree("(exact f32 0 1)").export(TreeLanguage::Python, 2, &doubles, None);
+    assert!(whole.is_ok());
+    let random = Arithmetic {
+        rounding: Rounding::Stochastic { bits: 8, random: 1 },
+        ..ieee
+    };
+    refused("(add f32 0 1)", &random, None, "stochastic");
+}
+
 impl Exported<'_> {
     /// Compiles and runs; `None` when the language's program is missing. CUDA is run as C++ with
     /// the device functions defined for the host, where a compiler is there.
@@ -159,10 +341,24 @@ impl Exported<'_> {
         code: &str,
     ) -> Option<Vec<String>> {
         let Self {
-            leaves, products, ..
+            leaves,
+            products,
+            is_double,
+            ..
         } = *self;
-        let list = |numbers: &[f32], suffix: &str| -> String {
-            let texts: Vec<String> = numbers.iter().map(|x| format!("{x:e}{suffix}")).collect();
+        let [infinity, nan, suffix] = match language {
+            TreeLanguage::C | TreeLanguage::Cuda => ["INFINITY", "NAN", "f"],
+            TreeLanguage::Rust => ["f32::INFINITY", "f32::NAN", "_f32"],
+            TreeLanguage::Python => ["math.inf", "math.nan", ""],
+        };
+        let list = |numbers: &[f32]| -> String {
+            let text = |x: f32| match x {
+                _ if x.is_nan() => nan.to_owned(),
+                f32::INFINITY => infinity.to_owned(),
+                f32::NEG_INFINITY => format!("-{infinity}"),
+                _ => format!("{x:e}{suffix}"),
+            };
+            let texts: Vec<String> = numbers.iter().map(|&x| text(x)).collect();
             texts.join(", ")
         };
         let has_c = products > 0 && products < leaves;
@@ -184,16 +380,21 @@ impl Exported<'_> {
         let given = match (products, has_c) {
             (0, _) => "a + t".to_owned(),
             (_, false) => "a + t, b + t".to_owned(),
+            (_, true) if is_double => format!("a + t, b + t, a[t + {products}] * {OF_C}"),
             (_, true) => format!("a + t, b + t, a[t + {products}]"),
+        };
+        let (float, word, digits) = match is_double {
+            true => ("double", "unsigned long long", "%016llx"),
+            false => ("float", "unsigned", "%08x"),
         };
         let end = TRIALS * leaves;
         let main = format!(
             "#include <stdio.h>\n#include <string.h>\nstatic const float a[] = {{{}}};\n\
              static const float b[] = {{{}}};\nint main(void) {{ (void)b;\n\
-             for (int t = 0; t < {end}; t += {leaves}) {{ float r = mmascope_sum({given}); \
-             unsigned u; memcpy(&u, &r, 4); printf(\"%08x\\n\", u); }} return 0; }}\n",
-            list(&self.a, "f"),
-            list(&self.b, "f")
+             for (int t = 0; t < {end}; t += {leaves}) {{ {float} r = mmascope_sum({given}); \
+             {word} u; memcpy(&u, &r, sizeof u); printf(\"{digits}\\n\", u); }} return 0; }}\n",
+            list(&self.a),
+            list(&self.b)
         );
         let compile = |ending: &str, compiler: &str, text: String| {
             std::fs::write(file(ending), text).expect("a file");
@@ -230,14 +431,16 @@ impl Exported<'_> {
                 let given = match (products, has_c) {
                     (0, _) => "a[t:]".to_owned(),
                     (_, false) => "a[t:], b[t:]".to_owned(),
+                    (_, true) if is_double => format!("a[t:], b[t:], a[t + {products}] * {OF_C}"),
                     (_, true) => format!("a[t:], b[t:], a[t + {products}]"),
                 };
+                let packed = if is_double { ">d" } else { ">f" };
                 let text = format!(
                     "{code}\na = [f32(x) for x in [{}]]\nb = [f32(x) for x in [{}]]\n\
                      for t in range(0, {end}, {leaves}):\n    \
-                     print(struct.pack('>f', mmascope_sum({given})).hex())\n",
-                    list(&self.a, ""),
-                    list(&self.b, ""),
+                     print(struct.pack('{packed}', mmascope_sum({given})).hex())\n",
+                    list(&self.a),
+                    list(&self.b),
                 );
                 std::fs::write(file("py"), text).expect("a file");
                 run(Command::new("python3").arg(file("py")))
@@ -246,14 +449,18 @@ impl Exported<'_> {
                 let given = match (products, has_c) {
                     (0, _) => "&a[t..]".to_owned(),
                     (_, false) => "&a[t..], &b[t..]".to_owned(),
+                    (_, true) if is_double => {
+                        format!("&a[t..], &b[t..], f64::from(a[t + {products}]) * {OF_C}")
+                    }
                     (_, true) => format!("&a[t..], &b[t..], a[t + {products}]"),
                 };
+                let digits = if is_double { 16 } else { 8 };
                 let text = format!(
                     "{code}\nfn main() {{ let a = [{}]; let b = [{}]; let _ = &b;\n\
                      for t in (0..{end}).step_by({leaves}) {{\n\
-                     println!(\"{{:08x}}\", mmascope_sum({given}).to_bits()); }} }}\n",
-                    list(&self.a, "_f32"),
-                    list(&self.b, "_f32"),
+                     println!(\"{{:0{digits}x}}\", mmascope_sum({given}).to_bits()); }} }}\n",
+                    list(&self.a),
+                    list(&self.b),
                 );
                 std::fs::write(file("rs"), text).expect("a file");
                 let program = file("rs.out");

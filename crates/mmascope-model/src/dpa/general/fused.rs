@@ -68,7 +68,9 @@ impl Fused {
         {
             return ieee::fused_multiply_add(&pair.a, &pair.b, c, output);
         }
-        let odd_scale = |pair: &Pair| (pair.scales.a.significand | pair.scales.b.significand) != 1;
+        // (A subnormal scale may have the significand 1, too.)
+        let is_one = |x: &Unpacked| x.significand == 1 && x.fraction_bits == 0;
+        let odd_scale = |pair: &Pair| !(is_one(&pair.scales.a) && is_one(&pair.scales.b));
         if let Some(f) = self.truncated_f()
             && !pairs.iter().any(odd_scale)
         {
