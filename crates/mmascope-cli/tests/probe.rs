@@ -449,6 +449,29 @@ fn a_short_alignment_is_not_mistaken_for_something_else() {
     }
 }
 
+/// A scale that is zero makes zero in formats without fraction bits too.
+#[test]
+fn a_scale_without_fraction_bits_may_be_zero() {
+    let folder = folder();
+    let rows = "format s5 = sign 0 exponent 5 bias 15 fraction 0 specials none\n\
+        arch zs\n\
+        u | e4m3 x e4m3 + f32 -> f32 scale s5/1 | m1n1k1 | st-fdpa L=1 F=25 e0=-133 -> rz f32 | open\n";
+    std::fs::write(folder.path().join("rows.txt"), rows).expect("written");
+    for (scale, d) in [("00", "00000000"), ("01", "38800000")] {
+        let line = format!(
+            r#"{{"arch":"zs","inst":"u","a":"38","b":"38","c":"00000000","sa":"{scale}","sb":"0f"}}"#
+        );
+        std::fs::write(folder.path().join("line.jsonl"), line).expect("written");
+        let output = mmascope(folder.path(), &["--isa", "rows.txt", "eval", "line.jsonl"]);
+        assert_eq!(json(&output)["d"], d, "{scale}");
+    }
+    let arguments = ["--isa", "rows.txt", "export", "zs:u", "--language", "c"];
+    let output = mmascope(folder.path(), &arguments);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("its scales in s5 have a zero"), "{said}");
+}
+
 /// A model whose NaN is not known gives no word for it.
 #[test]
 fn a_model_states_no_nan_that_is_not_known() {

@@ -233,13 +233,14 @@ fn instructions_are_devices() {
             .expect("answers");
         assert_eq!(answers.len(), expected.len());
         for (at, (got, expected)) in answers.iter().zip(&expected).enumerate() {
-            let (Answer::Word(got), Answer::Word(expected)) = (got, expected) else {
-                panic!("a word each");
+            let Answer::Word(got) = *got else {
+                panic!("a chip gives words");
             };
-            assert!(
-                unit.agrees(*expected, *got),
-                "{inst} {at}: {got:x}, the model {expected:x}"
-            );
+            let agrees = match *expected {
+                Answer::Word(expected) => unit.agrees(expected, got),
+                Answer::AnyNan => unit.is_nan(got),
+            };
+            assert!(agrees, "{inst} {at}: {got:x}, the model {expected}");
         }
         let plan = ValidationPlan {
             families: vec![Family::Normal],

@@ -94,6 +94,8 @@ pub struct InferenceOptions {
     /// Computing time of the search, of all its threads together (the device's does not count), after which the search
     /// through the model space gives up.
     pub cpu_limit: Duration,
+    /// Whether the threads of the current pool help. They change no result, unless the search comes near the limit.
+    pub shares_work: bool,
 }
 
 impl Default for InferenceOptions {
@@ -104,6 +106,7 @@ impl Default for InferenceOptions {
             trials: 300,
             confirm: None,
             cpu_limit: Duration::from_secs(60),
+            shares_work: true,
         }
     }
 }
@@ -166,6 +169,7 @@ pub fn infer_with_progress(
             seconds: begin.elapsed().as_secs_f64(),
         });
     }
+    let _alone = (!options.shares_work).then(parallel::alone);
     let mut run = Run::new(device, options, Signs::default())?;
     let ending = run.run(catalogue, &mut *progress)?;
     let (mut trials, mut queries) = (run.trials, run.asker.queries);

@@ -69,7 +69,7 @@ fn sums_are_multiplied_by_every_pair_of_scales() {
         };
         let none = Modifiers::default();
         let word = unit.dot(&operands, &none).expect("fits");
-        // The format's numbers, by its definition: seven fraction places of the smallest are 2^-9.
+        // The format's numbers, by its definition: the smallest is 2^-9.
         let number = |code: u64| match (code >> 3, code & 7) {
             (15, 7) => f64::NAN,
             (0, fraction) => fraction as f64 / 512.0,

@@ -258,6 +258,8 @@ pub(crate) fn infer(
         budget,
         seed,
         confirm,
+        // A child that `fork` made has its parent's pool, but none of its threads.
+        shares_work: false,
         ..InferenceOptions::default()
     };
     let catalogue = asked.catalogue.get().inner.clone();

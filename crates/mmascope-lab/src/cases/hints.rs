@@ -36,11 +36,13 @@ impl Hints {
         first.unwrap_or_else(|| Self::of_signature(unit.signature()))
     }
 
-    /// The hints of every dot product of a unit, with each of its numbers of aligned bits in turn; the first ones are those of [`Self::of_unit`].
+    /// The hints of every sum of a unit, with each of its numbers of aligned bits in turn; the first entry is that of [`Self::of_unit`].
     pub(crate) fn all_of_unit(unit: &Unit) -> Vec<Self> {
         let mut all = vec![Self::of_unit(unit)];
         for statement in &unit.program().statements {
-            let Operation::Dot { algorithm, .. } = &statement.operation else {
+            let (Operation::Dot { algorithm, .. } | Operation::Join { algorithm, .. }) =
+                &statement.operation
+            else {
                 continue;
             };
             let own = Self::of_algorithm(algorithm, &statement.output.format);

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 
+use super::model::stated;
 use super::{Batch, Dut};
 use crate::array::Words;
 use crate::dpa::{Modifiers, Signature, Unit};
@@ -142,6 +143,6 @@ impl Dut for GemmDut {
                 .collect::<Result<Vec<u64>>>()?,
             _ => self.answer(batch)?.to_vec(),
         };
-        Ok(words.into_iter().map(Answer::Word).collect())
+        Ok(stated(&self.unit, &self.signature.d, words))
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use super::{Answers, Batch, Dut};
 use crate::dpa::{Modifiers, Signature, Unit};
 use crate::error::Result;
+use crate::format::{Class, Format};
 use crate::gemm::{Matrices, Product, Watch};
 use crate::vector::Answer;
 
@@ -37,6 +38,17 @@ impl ModelDut {
     }
 }
 
+/// What a model states: no word for a NaN where it does not know which one the unit gives.
+pub(super) fn stated(unit: &Unit, d: &Format, words: impl IntoIterator<Item = u64>) -> Vec<Answer> {
+    let is_known = unit.program().nan_is_known();
+    let is_nan = |word| d.decode(d.from_register(word)).class == Class::Nan;
+    let answer = |word| match is_known || !is_nan(word) {
+        true => Answer::Word(word),
+        false => Answer::AnyNan,
+    };
+    words.into_iter().map(answer).collect()
+}
+
 impl Dut for ModelDut {
     fn signature(&self) -> &Signature {
         self.unit.signature()
@@ -49,13 +61,8 @@ impl Dut for ModelDut {
     fn run(&mut self, batch: &Batch) -> Result<Vec<Answer>> {
         batch.check(self.signature())?;
         let words = self.unit.dots(&batch.queries())?;
-        // Which NaN a unit gives may not be known; a word would state it.
-        let is_known = self.unit.program().nan_is_known();
-        let answer = |word| match is_known || !self.unit.is_nan(word) {
-            true => Answer::Word(word),
-            false => Answer::AnyNan,
-        };
-        Ok(words.into_iter().map(answer).collect())
+        let d = self.signature().d;
+        Ok(stated(&self.unit, &d, words))
     }
 
     fn has_tiles(&self) -> bool {
@@ -75,6 +82,14 @@ impl Dut for ModelDut {
         };
         let mut d = product.c(product.whole())?;
         product.advance(0..1, true, &mut d, &watch)?;
-        Ok(Answers::Words(d.into_words()))
+        let d = d.into_words();
+        if self.unit.program().nan_is_known() {
+            return Ok(Answers::Words(d));
+        }
+        Ok(Answers::Each(stated(
+            &self.unit,
+            &self.signature().d,
+            d.iter(),
+        )))
     }
 }

@@ -18,10 +18,11 @@ use crate::error::Result;
 
 /// Inputs of each family in a portion.
 const IN_FAMILY: usize = 200;
-/// Numbers of aligned bits that a portion draws, how few and how many they may be, and inputs around each: a model whose sums are exact
-/// may be a unit that keeps so many.
+/// Numbers of aligned bits that a portion draws: what the model takes for an exact sum may be aligned in the device.
 const DRAWN: usize = 4;
+/// What these may be.
 const BITS: std::ops::Range<usize> = 6..70;
+/// Inputs around each of them.
 const OF_DRAWN: usize = 100;
 /// Inputs of each kind in a portion.
 const OF_KIND: usize = 75;

@@ -189,7 +189,7 @@ impl<'a> Distinguisher<'a> {
         let portions = tries.div_ceil(PORTION);
         let mut from = 0;
         while from < portions {
-            let to = portions.min(2 * from.max(1));
+            let to = portions.min((2 * from).max(1));
             let together = if from == 0 { 1 } else { pools.len() };
             for pools in pools.chunks_mut(together) {
                 for pool in &mut *pools {

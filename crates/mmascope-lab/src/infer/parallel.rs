@@ -10,7 +10,7 @@ use rayon::prelude::*;
 const ALONE: usize = 256;
 /// Items that one thread takes at a time; so few are not worth another thread.
 pub(super) const PIECE: usize = 64;
-/// Items of a piece of long work at least.
+/// The fewest items of a piece of long work.
 const FEWEST: usize = 4;
 /// Items that all threads take before it is seen whether they found enough.
 const TOGETHER: usize = 4096;
@@ -55,15 +55,40 @@ struct Pieces {
 impl Pieces {
     /// Does a piece. The time of the search goes on in it.
     fn of<R>(&self, piece: impl FnOnce() -> R) -> R {
-        let (begun, of_others) = (own_time(), OF_OTHERS.get());
+        let begun = own_time();
+        let _sharing = Sharing::begin();
         OF_OTHERS.set(self.before + self.spent.load(Ordering::Relaxed) - begun);
-        SHARES.set(true);
         let result = piece();
-        SHARES.set(false);
-        OF_OTHERS.set(of_others);
         self.spent.fetch_add(own_time() - begun, Ordering::Relaxed);
         result
     }
+}
+
+/// What a thread in a piece was before. It is that again afterwards, after a panic too.
+struct Sharing {
+    shares: bool,
+    of_others: i64,
+}
+
+impl Sharing {
+    fn begin() -> Self {
+        Self {
+            shares: SHARES.replace(true),
+            of_others: OF_OTHERS.get(),
+        }
+    }
+}
+
+impl Drop for Sharing {
+    fn drop(&mut self) {
+        SHARES.set(self.shares);
+        OF_OTHERS.set(self.of_others);
+    }
+}
+
+/// Leaves all work to this thread until the value is dropped.
+pub(super) fn alone() -> impl Drop {
+    Sharing::begin()
 }
 
 /// Does work in pieces. While this thread waits, it may do pieces of another search, whose time is not this one's.
@@ -83,14 +108,14 @@ fn is_shared() -> bool {
     !SHARES.get() && rayon::current_num_threads() > 1
 }
 
-/// The place of the first item that is so.
+/// The index of the first item for which `is` holds.
 pub(super) fn position<T: Sync>(items: &[T], is: impl Fn(&T) -> bool + Sync) -> Option<usize> {
     let mut from = items.len().min(ALONE);
     if let Some(place) = items[..from].iter().position(&is) {
         return Some(place);
     }
     while from < items.len() {
-        // What lies behind the first one is looked at in vain: it is less than what lies before it.
+        // Work behind the first one is wasted; it is at most as much as was done before.
         let to = items.len().min(from * 2);
         let some = &items[from..to];
         let found = match some.len() > PIECE && is_shared() {
@@ -111,7 +136,7 @@ pub(super) fn position<T: Sync>(items: &[T], is: impl Fn(&T) -> bool + Sync) -> 
     None
 }
 
-/// The items that are so, in order; not all of them where there are `enough`.
+/// The items for which `is` holds, in order. It may stop once there are `enough`, and may give more.
 pub(super) fn matching<T: Copy + Send + Sync>(
     items: &[T],
     enough: usize,

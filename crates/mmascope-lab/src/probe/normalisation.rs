@@ -115,7 +115,7 @@ fn late_normalisation(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
     } else if !is_kept(bench, c, m)? {
         (
             "unknown",
-            "the alignment cuts a c of so many bits, so that nothing shows",
+            "a c of so many bits is not kept, so that nothing shows",
         )
     } else {
         (

@@ -172,7 +172,7 @@ fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<bool> {
         let text = "becomes zero, but a result so small may be flushed itself";
         ("unknown", text.to_owned())
     } else if is_larger_kept(bench, own.normal - 1, lift, is_a)? {
-        let text = "the largest is taken as it is; the alignment cuts smaller ones";
+        let text = "the largest is taken as it is; smaller ones are lost";
         ("kept", text.to_owned())
     } else {
         let sign = zeros.sign(&readings[1]);
@@ -182,8 +182,8 @@ fn operand(bench: &mut Bench<'_>, zeros: &Zeros, is_a: bool) -> Result<bool> {
     Ok(value == "flushed")
 }
 
-/// Whether the largest subnormal power of two of an operand is kept: the alignment may cut smaller ones, since their exponent is the
-/// same.
+/// Whether the largest subnormal power of two of an operand is kept: smaller ones have the same exponent, so that an alignment or a rounding
+/// may cut them.
 fn is_larger_kept(bench: &mut Bench<'_>, subnormal: i32, lift: i32, is_a: bool) -> Result<bool> {
     let lift = lift.min(bench.maker.d.top - subnormal);
     let letter = if is_a { "a" } else { "b" };

@@ -53,6 +53,10 @@ impl Product {
     /// Multiplies by the powers of two of the scales; a NaN scale makes NaN.
     pub(super) fn scale(&mut self, scales: &Scales) {
         self.exponent += scales.a.exponent + scales.b.exponent;
+        // (A format without fraction bits may have a zero.)
+        if scales.a.class == Class::Zero || scales.b.class == Class::Zero {
+            self.significand = 0;
+        }
         if scales.has_nan() {
             self.special = Some(Special::Nan);
         }

@@ -315,7 +315,7 @@ impl Unit {
             }
             _ => Err(format!("k={index} is summed twice or is not below K={k}")),
         };
-        // Every sum multiplies by the scales: one that does not would drop them.
+        // Every sum of products multiplies by the scales: one that does not would drop them.
         let scaled = |is_scaled: bool| match (scale.is_some(), is_scaled) {
             (true, false) => {
                 let scaled = Dpa::all().filter(Dpa::takes_scales);
@@ -332,8 +332,11 @@ impl Unit {
             } = &statement.operation
             {
                 over.iter().try_for_each(|&index| uses(index, Use::WHOLE))?;
+                let none = over.is_empty();
                 let over = Select::List(over.clone());
-                scaled(algorithm.fits(&self.signature, &over, &statement.output.format)?)?;
+                let is_scaled = algorithm.fits(&self.signature, &over, &statement.output.format)?;
+                // Without products there is nothing to scale.
+                scaled(is_scaled || none && scale.is_some())?;
             }
             let Operation::Dot {
                 algorithm,

@@ -48,6 +48,13 @@ pub(super) fn module(unit: &Unit) -> Result<Module, String> {
     writer.scope.parameter("b", words(b, k));
     writer.scope.parameter("c", Ty::Bits(c.register.bits));
     if let Some(scale) = scale {
+        let float = scale.format.float();
+        if float.is_some_and(|float| float.fraction_bits == 0 && float.subnormals) {
+            let format = scale.format;
+            return Err(format!(
+                "its scales in {format} have a zero and no fraction"
+            ));
+        }
         let count = signature.scales();
         writer
             .scope
