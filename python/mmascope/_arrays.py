@@ -41,6 +41,8 @@ _NARROW_NAMES = {**{kind: name for name, kind in _NARROW.items()}, **{name: name
 #: Numbers of fewer than eight bits, one in a byte.
 NARROW_FLOATS = ("e2m1fn", "e2m3fn", "e3m2fn")
 _FLOATS = {"f16": "float16", "f32": "float32", "f64": "float64"}
+#: Formats that lie in the words of another.
+_WORDS = {"tf32": "float32", "e8m13": "float32", "e11m23": "float64"}
 _ALLOWED = (
     "float16, float32, float64, bfloat16, float8_*, float6_*, float4_e2m1fn, and integers: numbers for an operand "
     "that is an integer, else codes of its format"
@@ -66,9 +68,9 @@ def numpy_dtype(kind: str) -> numpy.dtype[Any]:
         name = _NARROW_NAMES[kind]
         own: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, name, "uint8"))
         return own
-    # tf32 and e8m13 lie in words of f32; scales and integers without a dtype (mxint8) are codes.
+    # tf32 and e8m13 lie in words of f32, e11m23 in those of f64; scales and integers without a dtype (mxint8) are codes.
     name = kind if kind.lstrip("u") in ("int8", "int16", "int32", "int64") else "uint8"
-    return numpy.dtype({"tf32": "float32", "e8m13": "float32"}.get(kind, name))
+    return numpy.dtype(_WORDS.get(kind, name))
 
 
 _viewed: dict[str, numpy.dtype[Any]] = {}
@@ -91,7 +93,7 @@ def dtype_of_torch(kind: str) -> Any:
     if kind in _INTEGERS:
         # PyTorch has int4 and its like by name only: nothing reads their elements.
         return torch.uint8
-    name = _FLOATS.get(kind) or _NARROW_NAMES.get(kind) or {"tf32": "float32", "e8m13": "float32"}.get(kind, kind)
+    name = _FLOATS.get(kind) or _NARROW_NAMES.get(kind) or _WORDS.get(kind, kind)
     dtype = getattr(torch, name, None)
     if dtype is not None:
         return dtype

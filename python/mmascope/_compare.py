@@ -274,7 +274,11 @@ def error(
             for side, (value, name) in enumerate(((a, "a"), (b, "b"))):
                 item, _ = operand(value, name)
                 kinds.append(type_of(item))
-                item = _as_codes(item, {row._kinds[:2][side] for row in rows})
+                formats = {row._kinds[:2][side] for row in rows}
+                if is_open and formats and kinds[-1] in _NUMBERS:
+                    # An architecture alone takes the array's own numbers.
+                    formats.add(kinds[-1])
+                item = _as_codes(item, formats)
                 if item[1] not in _IN_FILES and item[1] not in _INTEGERS:
                     # Files have no type for bfloat16 and its like: their bits would be read as codes.
                     item, is_numbers = converted(item, "f32"), True

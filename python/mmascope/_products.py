@@ -230,7 +230,7 @@ def matmul(
     if library is JAX:
         # What JAX cannot have is refused before a long product.
         kind = row._row.result(schedule)
-        library.wrap(numpy.empty(0, numpy_dtype(kind)), kind)
+        library.wrap(numpy.empty(0, f"u{numpy_dtype(kind).itemsize}"), kind)
     return _multiply(row, left, right, addend, scales, options, library, progress)
 
 

@@ -130,6 +130,8 @@ def test_jax_results_are_never_cut_to_32_bits():
         assert wide[0]().tolist() == [5_000_000_000, -3_000_000_000]
     # What JAX has no arrays of.
     assert mmascope.cast(ones, "e2m3").dtype == "uint8"
+    half = ones.astype("float16")
+    assert mmascope.matmul(half, half, arch="h100", schedule="out=rne e2m3").dtype == "uint8"
 
 
 @pytest.mark.parametrize("call", [

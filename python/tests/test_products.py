@@ -238,6 +238,16 @@ def test_numbers_of_four_and_six_bits_go_to_other_formats():
         assert same(mmascope.quantize(a, "mxfp4").codes, mmascope.quantize(wide, "mxfp4").codes)
 
 
+def test_integers_for_units_of_two_formats_are_refused():
+    x = numpy.array([[-1, 2], [3, -4]], "i1")
+    with pytest.raises(ValueError, match="^a: integers for units of int4 and int8"):
+        mmascope.error("a100:int4,int4,int32", "h100", a=x, b=x)
+
+
+def test_results_with_exponents_of_f64_are_doubles():
+    assert mmascope.cast(numpy.array([1, -2.5], "f4"), "e11m23").tolist() == [1.0, -2.5]
+
+
 def test_errors_of_narrow_floats_are_those_of_their_numbers():
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed; bfloat16 was not tested")
     large = numpy.full((8, 16), 65504, "f4").astype(ml_dtypes.bfloat16)

@@ -178,6 +178,23 @@ def test_other_products_are_said(name, call):
     assert [item["op"] for item in simulation.report.unrouted] == [name] and not simulation.report.routed
 
 
+def test_sparse_matrices_are_left_to_pytorch():
+    sparse, dense = torch.eye(4).to_sparse(), torch.randn(4, 4)
+    with mmascope.torch.simulate(arch="a100") as simulation:
+        d = torch.empty(4, 4)
+        torch.mm(sparse, dense, out=d)
+        assert torch.equal(d, dense) and torch.equal(torch.mm(sparse, dense), dense)
+        assert torch.equal(dense.clone().addmm_(sparse, dense), 2 * dense)
+    assert {item["reason"] for item in simulation.report.unrouted} == {"products of sparse matrices are not simulated"}
+
+
+def test_a_rule_may_give_an_instruction_of_another_architecture():
+    x = torch.randn(4, 16, dtype=torch.float16)
+    with mmascope.torch.simulate(arch="h100", instruction=lambda call: mmascope.find("v100", "f16")) as simulation:
+        assert torch.equal((x @ x.T).float(), mmascope.matmul(x, x.T, arch="v100:f16").to(x.dtype).float())
+    assert simulation.report.routed[0]["instruction"].startswith("volta:")
+
+
 def test_an_instruction_of_another_architecture_is_refused():
     with pytest.raises(ValueError, match="^arch: 'h100', but instruction is .*volta:"):
         mmascope.torch.simulate(arch="h100", instruction=mmascope.find("v100", "f16"))

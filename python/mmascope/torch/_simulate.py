@@ -20,7 +20,7 @@ from .. import _checks
 from .._arrays import kind_of_torch
 from .._catalogue import Instruction, find
 from .._errors import ArgumentError, Error
-from .._products import check_arch, matmul
+from .._products import OWN_ARCH, check_arch, matmul
 
 aten = torch.ops.aten
 
@@ -335,6 +335,8 @@ class Simulation(TorchDispatchMode):
             reason = "an empty matrix"
         elif not (a.dtype.is_floating_point and b.dtype.is_floating_point):
             reason = f"products of {_name(a.dtype)} are not simulated"
+        elif a.layout != torch.strided or b.layout != torch.strided:
+            reason = _SPARSE
         if reason is not None:
             self.report._add(op, dtypes, "", reason, 0, 0.0)
             return NotImplemented
@@ -345,7 +347,7 @@ class Simulation(TorchDispatchMode):
             return NotImplemented
         schedule = self.schedule(call) if callable(self.schedule) else self.schedule
         begin = time.perf_counter()
-        d = matmul(a, b, arch=self.arch, instruction=row, schedule=schedule, threads=self.threads, pad=True,
+        d = matmul(a, b, arch=OWN_ARCH, instruction=row, schedule=schedule, threads=self.threads, pad=True,
                    progress=False)
         self.report._add(op, dtypes, f"{row.arch}:{row.name}", "", call.batch * call.m * call.n * call.k,
                          time.perf_counter() - begin)
