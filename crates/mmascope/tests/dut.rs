@@ -366,7 +366,13 @@ fn a_model_answers_many_queries_as_one_by_one() {
             for index in 0..8 {
                 let case = generator.case(index);
                 let word = unit.dot(&case.operands(), &Modifiers::default()).unwrap();
-                expected.push(Answer::Word(word));
+                // A model states no NaN that it does not know.
+                let is_stated = unit.program().nan_is_known() || !unit.is_nan(word);
+                expected.push(if is_stated {
+                    Answer::Word(word)
+                } else {
+                    Answer::AnyNan
+                });
                 batch.push(&case.operands()).unwrap();
             }
         }
