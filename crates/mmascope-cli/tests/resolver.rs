@@ -98,7 +98,6 @@ fn resolve_gives_instructions_rule_and_diagnostics() {
     assert!(note["severity"].is_string() && note["text"].is_string() && note["rule"].is_string());
 }
 
-/// Several targets stand under each other, each as it stands alone; one that takes nothing makes the answer no.
 /// SM 75 has no conversions of bf16.
 #[test]
 fn resolve_names_what_a_target_does_instead_of_an_instruction_that_it_lacks() {
@@ -117,6 +116,7 @@ fn resolve_names_what_a_target_does_instead_of_an_instruction_that_it_lacks() {
     }
 }
 
+/// Several targets stand under each other, each as it stands alone; one that takes nothing makes the answer no.
 #[test]
 fn resolve_takes_several_targets() {
     let of = |targets: &str| {

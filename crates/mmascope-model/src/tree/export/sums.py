@@ -7,7 +7,8 @@ def rounded(x, fraction_bits, lowest, largest, mode):
     """A number rounded to a format: mode 0 to nearest even, 1 toward zero, 2 down, 3 up, 4 away from zero, 5 to odd;
     to nearest with ties 6 away from zero, 7 toward zero, 8 up, 9 down, 10 to odd."""
     if not x:
-        return 0.0
+        return x if isinstance(x, float) else 0.0
+    sign = 1 if x > 0 else -1
     if not isinstance(x, Fraction):
         if not math.isfinite(x):
             return x
@@ -33,8 +34,8 @@ def rounded(x, fraction_bits, lowest, largest, mode):
         whole += rest != 0
     if abs(whole * place) > Fraction(largest):
         inward = mode in (1, 5) or (mode == 2 and x > 0) or (mode == 3 and x < 0)
-        return math.copysign(largest if inward else math.inf, x)
-    return math.copysign(float(whole * place), x)
+        return math.copysign(largest if inward else math.inf, sign)
+    return math.copysign(float(whole * place), sign)
 
 
 def without_infinity(x):
