@@ -4,7 +4,7 @@
 use crate::dpa::{
     Dpa, EFdpa, FlushSign, FtzAddMul, Fused, General, GtrFdpa, Output, StFdpa, TFdpa, TrFdpa,
 };
-use crate::format::Rounding;
+use crate::format::{Format, Rounding};
 
 /// A floor of E that no term lies below: products of two f32 reach 2^-298.
 const NO_FLOOR: i32 = -300;
@@ -113,6 +113,23 @@ impl StepShape {
                 Err(format!("{algorithm}: not with these operands"))
             }
         }
+    }
+}
+
+impl SumGrid {
+    /// The same sum of products that scales multiply, where it has this shape: scales that are powers of two move the
+    /// exponents of products alone, and of the sums in the space of models the plain one takes them so, as §2.3 does.
+    #[must_use]
+    pub fn scaled(self, scales: &Format) -> Option<Self> {
+        let powers = scales.float().is_some_and(|scale| scale.fraction_bits == 0);
+        // (Scales take products below any floor that stands for none.)
+        let has_floor = self.e0.is_some_and(|e0| e0 > NO_FLOOR);
+        let kind = match self.kind {
+            SumKind::Scaled => SumKind::Scaled,
+            SumKind::Fused if powers && has_floor => SumKind::Scaled,
+            _ => return None,
+        };
+        Some(Self { kind, ..self })
     }
 }
 

@@ -154,13 +154,15 @@ impl Plan {
                         return Err("a sum of no products".into());
                     }
                     let slot = plan.order.len();
-                    let shape = StepShape::of(algorithm, output)?;
-                    let multiplies = match shape {
-                        StepShape::Sum(sum) => sum.kind == SumKind::Scaled,
-                        _ => false,
-                    };
-                    if signature.scale.is_some() && !multiplies {
-                        return Err(format!("{algorithm} with block scales"));
+                    let mut shape = StepShape::of(algorithm, output)?;
+                    if let Some(scale) = &signature.scale {
+                        let scaled = match shape {
+                            StepShape::Sum(sum) => sum.scaled(&scale.format),
+                            _ => None,
+                        };
+                        shape = scaled
+                            .map(StepShape::Sum)
+                            .ok_or_else(|| format!("{algorithm} with block scales"))?;
                     }
                     let StepShape::Sum(alignment) = shape else {
                         let (stage, slots) =

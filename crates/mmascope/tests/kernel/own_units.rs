@@ -183,6 +183,19 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             format!("{f16} k=8"),
             "t = fused L=8 F=24 from +0 -> rz f32 ; d = add c t -> rd f32",
         ),
+        // Plain sums of scaled products, with c as a term and behind them.
+        (
+            "a=e4m3 b=e4m3 c=f32 d=f32 k=32 scale=ue8m0 block=32".to_owned(),
+            "fused L=32 F=25 e0=-133 -> rz f32",
+        ),
+        (
+            "a=e5m2 b=e2m1 c=f32 d=f32 k=8 scale=ue8m0 block=8".to_owned(),
+            "fused L=8 F=23 e0=-120 -> rne f32",
+        ),
+        (
+            "a=e4m3 b=e3m2 c=f32 d=f32 k=16 scale=ue8m0 block=16".to_owned(),
+            "s = fused L=16 F=25 e0=-133 from +0 -> rz f32 ; d = add s c -> rne f32",
+        ),
         (
             "a=e2m1 b=e2m3 c=f32 d=f32 k=48 scale=ue4m3 block=16".to_owned(),
             "gst-fdpa L=24 G=8 F=30 e0=-139 -> rz f32",
