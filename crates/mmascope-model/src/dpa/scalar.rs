@@ -110,9 +110,16 @@ impl Scalar {
     /// A register word of another format as one of this format; the same word where both are one.
     #[must_use]
     pub fn convert(&self, from: &Format, word: u64) -> u64 {
-        if *from == self.output.format {
-            return word;
+        match *from == self.output.format {
+            true => word,
+            false => self.write(from, word),
         }
+    }
+
+    /// The word as a result of this format. One that is in the format already is changed where it is an ∞ that
+    /// overflow takes elsewhere, or a NaN.
+    #[must_use]
+    pub fn write(&self, from: &Format, word: u64) -> u64 {
         let value = from.decode(from.from_register(word));
         output::convert(&value, &self.output)
     }

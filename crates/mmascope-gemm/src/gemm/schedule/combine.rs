@@ -29,12 +29,18 @@ impl Values {
 
     /// The same values in another format.
     pub(super) fn converted(self, scalar: &Scalar) -> Result<Self> {
-        let (from, to) = (self.format, scalar.format());
-        if from == to {
-            return Ok(self);
+        match self.format == scalar.format() {
+            true => Ok(self),
+            false => self.output(scalar),
         }
+    }
+
+    /// The values as an output is written. What is in its format already may still be an ∞ or a NaN that the output
+    /// has no use for.
+    pub(super) fn output(self, scalar: &Scalar) -> Result<Self> {
+        let (from, to) = (self.format, scalar.format());
         let mut out = Self::zeros(to, self.words.len())?;
-        out.update(|index, _| scalar.convert(&from, self.words.get(index)));
+        out.update(|index, _| scalar.write(&from, self.words.get(index)));
         Ok(out)
     }
 

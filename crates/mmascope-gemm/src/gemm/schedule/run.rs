@@ -245,7 +245,7 @@ impl Schedule {
             }
         }
         let sum = match &self.output {
-            Some(output) => sum.converted(output)?,
+            Some(output) => sum.output(output)?,
             None => sum,
         };
         Ok(sum.words)
@@ -369,7 +369,7 @@ impl Run<'_> {
                 .epilogue(sum, |scalar| self.c(region, scalar))?;
         }
         match &self.schedule.output {
-            Some(output) => sum.converted(output),
+            Some(output) => sum.output(output),
             None => Ok(sum),
         }
     }

@@ -143,3 +143,33 @@ fn epilogue_and_output() {
     let with = run(unit, &of, "c=epilogue/f32 beta=1", None);
     assert!(with.iter().all(|&word| f32_of(word).is_nan()));
 }
+
+/// An output in the format that is there already: its ∞ goes where the policy says, and its NaN is the default one.
+#[test]
+fn outputs_of_the_same_format_follow_their_policy() {
+    let unit = unit(F16_ROW.0, F16_ROW.1);
+    let mut of = matrices(unit, 2, 2, 2, 1);
+    let mut results = |c: u64, schedule: &str| {
+        of.c = Some(vec![c; 4]);
+        run(unit, &of, schedule, None)
+    };
+    let (infinite, nan) = (0xff80_0000, 0x7f81_2345);
+    for (schedule, of_infinity, of_nan) in [
+        ("out=rne f32", 0xff80_0000, 0x7fc0_0000),
+        ("out=rne f32 overflow=sat", 0xff7f_ffff, 0x7fc0_0000),
+        ("out=rne f32 overflow=nan", 0x7fc0_0000, 0x7fc0_0000),
+        (
+            "split-k=2 reduce=ascending/f32; out=rz f32 overflow=sat",
+            0xff7f_ffff,
+            0x7fc0_0000,
+        ),
+        (
+            "c=epilogue/f32; out=rne f32 overflow=sat",
+            0xff7f_ffff,
+            0x7fc0_0000,
+        ),
+    ] {
+        assert_eq!(results(infinite, schedule), [of_infinity; 4], "{schedule}");
+        assert_eq!(results(nan, schedule), [of_nan; 4], "{schedule}");
+    }
+}
