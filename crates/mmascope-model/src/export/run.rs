@@ -290,6 +290,8 @@ impl Writer<'_> {
             ),
         };
         let n = order.len();
+        // One product is computed in the function's own scope, beside those of other statements.
+        let of_one = if n == 1 { suffix.as_str() } else { "" };
         let k_of: Box<dyn Fn(&Expr) -> Expr> = if order.iter().copied().eq(0..n) {
             Box::new(Expr::clone)
         } else {
@@ -302,7 +304,7 @@ impl Writer<'_> {
             let word =
                 |scope: &mut Scope, name: &str, format: Format, read: &Function, k: &Expr| {
                     let word = Expr::element(name, &Ty::Bits(format.register.bits), k);
-                    scope.bind(&format!("{name}_k"), Expr::call(read, vec![word]))
+                    scope.bind(&format!("{name}_k{of_one}"), Expr::call(read, vec![word]))
                 };
             let mut arguments = vec![
                 word(scope, "a", a, &read_a, &k),

@@ -349,9 +349,16 @@ fn rounded(
             (Expr::truth(false), Expr::truth(false)),
         ),
     };
-    let nan = invalid.choose(&instead.0, &product.nan());
-    let mut infinite = invalid.choose(&instead.1, &product.infinite());
-    let mut negative = invalid.choose(&sign, &product.negative());
+    // What an operand makes of it stays, also where the format has no ∞ or no NaN.
+    let has_nan = scope.bind("has_nan", a.nan().or(&b.nan()));
+    let is_given = has_nan.or(&a.infinite()).or(&b.infinite());
+    let is_given = scope.bind("is_given", is_given);
+    let nan = is_given.choose(&has_nan, &product.nan());
+    let infinite = is_given.choose(&!&has_nan, &product.infinite());
+    let own_sign = is_given.choose(&own.negative, &product.negative());
+    let nan = invalid.choose(&instead.0, &nan);
+    let mut infinite = invalid.choose(&instead.1, &infinite);
+    let mut negative = invalid.choose(&sign, &own_sign);
     let mut nan = scope.bind("is_nan", nan);
     if let Some(limit) = step.product_limit {
         let magnitude = own.magnitude(a, b);
