@@ -263,3 +263,45 @@ pub(super) fn random_input(meter: &Meter<'_>, random: &mut Random) -> Vec<Term> 
         .map(|leaf| meter.subject.random_term(leaf, random.bits()))
         .collect()
 }
+
+/// Levels of large terms, at most, that cancel in one input.
+const LEVELS: usize = 3;
+
+/// A random input in which large terms cancel in pairs, one pair far above the next: a sum that carries the errors of its
+/// additions along in another number loses some of them there, and an exact sum does not.
+pub(super) fn cancelling_input(
+    meter: &Meter<'_>,
+    report: &Revelation,
+    random: &mut Random,
+) -> Vec<Term> {
+    let mut input = random_input(meter, random);
+    let largest = |format: Format| {
+        let float = format.float();
+        float.map_or(0, |float| float.exponent_bits.min(11)).max(1)
+    };
+    let emax = (1 << (largest(report.operands).min(largest(report.format)) - 1)) - 1;
+    let precision = report.format.float().map_or(0, |float| float.fraction_bits) as i32 + 1;
+    // (c has another format than products.)
+    let is_product = |term: &Term| matches!(term, Term::Product(..));
+    let first = is_product(&input[0]);
+    let mut places: Vec<usize> = (0..input.len())
+        .filter(|place| is_product(&input[*place]) == first)
+        .collect();
+    random.shuffle(&mut places);
+    let pairs = (places.len().saturating_sub(1) / 2).min(LEVELS);
+    let mut exponent = emax - 9 - input.len().ilog2() as i32 - random.below(8) as i32;
+    for pair in places.chunks_exact(2).take(pairs) {
+        if exponent <= 0 {
+            break;
+        }
+        let scale = |x: f64, sign: f64| sign * x * crate::tree::power_of_two(exponent);
+        let scaled = |sign: f64| match input[pair[0]] {
+            Term::Value(value) => Term::Value(scale(value, sign)),
+            Term::Product(a, b) => Term::Product(scale(a, sign), b),
+        };
+        let (one, other) = (scaled(1.0), scaled(-1.0));
+        (input[pair[0]], input[pair[1]]) = (one, other);
+        exponent -= precision + 2 + random.below(precision as usize) as i32;
+    }
+    input
+}

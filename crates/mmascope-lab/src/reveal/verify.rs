@@ -3,7 +3,7 @@
 use super::meter::Meter;
 use super::naming::name_nature;
 use super::random::Random;
-use super::replay::{FUSED_BITS, Outcome, Way, modelled, replay, truncating};
+use super::replay::{FUSED_BITS, Outcome, Way, cancelling_input, modelled, replay, truncating};
 use super::report::{Nature, Revelation};
 use super::types;
 use crate::error::Result;
@@ -58,6 +58,15 @@ pub(super) fn verify(
     else {
         return Ok(());
     };
+    if failures.is_empty() && is_exact(&way.tree) && cancels_otherwise(meter, report, &way, random)?
+    {
+        report.nature = Nature::Compensated(
+            "sums are the exact ones, rounded once, but for some in which large terms cancel: errors are carried along and \
+             added back"
+                .to_owned(),
+        );
+        return Ok(());
+    }
     report.verified.trials = trials;
     report.verified.mismatches = failures.len();
     report.verified.arithmetic = describe(&way, most_bits);
@@ -80,16 +89,39 @@ pub(super) fn verify(
                  order that does not depend on the values"
             ));
         }
-    } else if report.tree.nodes().last().is_some_and(|root| {
-        root.op == Op::Exact
-            && root.children.len() == report.tree.leaves()
-            && root.children.len() > 2
-    }) {
+    } else if is_exact(&report.tree) {
         report
             .notes
             .push("order-independent: every sum is exact before its one rounding".to_owned());
     }
     Ok(())
+}
+
+/// Whether the tree is one exact sum of more than two terms.
+fn is_exact(tree: &Tree) -> bool {
+    let leaves = tree.leaves();
+    let root = tree.nodes().last();
+    root.is_some_and(|root| root.op == Op::Exact && root.children.len() == leaves && leaves > 2)
+}
+
+/// Inputs with large terms that cancel, on which an exact sum is compared.
+const CANCELLING: usize = 100;
+
+/// Whether sums in which large terms cancel are not those of the way.
+fn cancels_otherwise(
+    meter: &mut Meter<'_>,
+    report: &Revelation,
+    way: &Way,
+    random: &mut Random,
+) -> Result<bool> {
+    for _ in 0..CANCELLING {
+        let input = cancelling_input(meter, report, random);
+        let result = meter.evaluate(std::slice::from_ref(&input))?[0];
+        if !way.agrees(meter, &input, result) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn why_not_replayed(has_unresolved: bool) -> String {

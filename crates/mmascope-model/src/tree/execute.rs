@@ -174,7 +174,10 @@ impl Tree {
                     let terms: Vec<Term> = children
                         .map(|(at, &child)| match operand(child) {
                             term if node.op == Op::Fma && fused == Some(at) => term,
-                            term => Term::Value(rounded(term)),
+                            // Every operation of the node rounds alike: a product, a sum that goes into it, its own sum.
+                            term => {
+                                Term::Value(exact_sum(node.format, &[term], arithmetic.rounding))
+                            }
                         })
                         .collect();
                     exact_sum(node.format, &terms, arithmetic.rounding)

@@ -417,13 +417,18 @@ impl Writer<'_> {
         };
         let value = |child: usize| -> Result<String> {
             let text = self.operand(child, F64);
-            // To nearest even, the terms of an addition are first numbers of the node's format.
-            let narrow =
-                matches!(node.op, Op::Add | Op::Fma) && self.arithmetic.rounding == Rounding::Rne;
-            if narrow {
-                self.round(node.format, Rounding::Rne, &text)
-            } else {
-                Ok(text)
+            // The terms of an addition are first numbers of the node's format.
+            match node.op {
+                Op::Add | Op::Fma if rounding == Rounding::Rne => {
+                    self.round(node.format, rounding, &text)
+                }
+                Op::Add | Op::Fma if child < self.products => {
+                    self.round(node.format, rounding, &self.product(child, node)?)
+                }
+                Op::Add | Op::Fma if self.format_of(child) != node.format => {
+                    self.round(node.format, rounding, &text)
+                }
+                _ => Ok(text),
             }
         };
         let terms: Vec<(bool, [String; 2])> = (node.children.iter().enumerate())
@@ -436,17 +441,9 @@ impl Writer<'_> {
             .collect::<Result<_>>()?;
         let (products, others): (Vec<_>, Vec<_>) = terms.into_iter().partition(|term| term.0);
         let count = products.len();
-        // A double holds the product of two f32, and no more. Python has fractions.
-        if count > 0 && self.arithmetic.leaf == F64 && self.language != TreeLanguage::Python {
-            return Err(Error::Argument(format!(
-                "export: a node of {} terms is {} in {} over products of {}; {} has them exactly of f32 and narrower \
-                 operands, python of all",
-                node.children.len(),
-                node.op.name(),
-                node.format,
-                self.arithmetic.operands,
-                self.language.name()
-            )));
+        // Python has fractions.
+        if count > 0 && self.language != TreeLanguage::Python {
+            self.check_products(node)?;
         }
         let texts: Vec<[String; 2]> = products.into_iter().chain(others).map(|t| t.1).collect();
         let sum = match node.op {
@@ -473,6 +470,47 @@ impl Writer<'_> {
             _ => self.exact(index, &texts, body),
         };
         Ok(self.narrowed(&self.round(node.format, rounding, &sum)?))
+    }
+
+    /// Refuses exact products of operands in f64: a double holds the product of two f32, and no more.
+    fn check_products(&self, node: &Inner) -> Result<()> {
+        if self.arithmetic.leaf != F64 {
+            return Ok(());
+        }
+        Err(Error::Argument(format!(
+            "export: a node of {} terms is {} in {} over products of {}; {} has them exactly of f32 and narrower \
+             operands, python of all",
+            node.children.len(),
+            node.op.name(),
+            node.format,
+            self.arithmetic.operands,
+            self.language.name()
+        )))
+    }
+
+    /// An exact product as a double, or in Python as a fraction where that is needed.
+    fn product(&self, leaf: usize, node: &Inner) -> Result<String> {
+        let is_double = self.arithmetic.leaf == F64;
+        Ok(match self.language {
+            TreeLanguage::Python if is_double => format!("exact([(a[{leaf}], b[{leaf}])])"),
+            TreeLanguage::Python => format!("a[{leaf}] * b[{leaf}]"),
+            TreeLanguage::Rust => {
+                self.check_products(node)?;
+                format!("f64::from(a[{leaf}]) * f64::from(b[{leaf}])")
+            }
+            TreeLanguage::C | TreeLanguage::Cuda => {
+                self.check_products(node)?;
+                format!("(double)a[{leaf}] * (double)b[{leaf}]")
+            }
+        })
+    }
+
+    /// The format of a leaf's type, or of a node.
+    fn format_of(&self, child: usize) -> Format {
+        match child.checked_sub(self.tree.leaves()) {
+            Some(inner) => self.tree.nodes()[inner].format,
+            None => self.leaf_format(child),
+        }
     }
 
     fn one(&self) -> String {

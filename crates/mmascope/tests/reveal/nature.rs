@@ -1,7 +1,7 @@
 //! Subjects without a fixed tree are recognised and named; fixed trees are verified.
 
-use mmascope::dpa::Signature;
-use mmascope::dut::{Batch, Dut};
+use mmascope::dpa::{Signature, Unit};
+use mmascope::dut::{Batch, Dut, ModelDut};
 use mmascope::reveal::{DeviceSum, Masks, Nature, RevealOptions, Revelation, SliceSum, reveal};
 use mmascope::vector::Answer;
 
@@ -152,6 +152,84 @@ fn compensated_sums_are_named() {
         "{}",
         report.verdict()
     );
+}
+
+/// Neumaier's sum: of plain data it is the exact one, rounded once.
+fn neumaier(x: &[f32]) -> f32 {
+    let (mut sum, mut carry) = (x[0], 0.0_f32);
+    for &term in &x[1..] {
+        let next = sum + term;
+        carry += match sum.abs() >= term.abs() {
+            true => (sum - next) + term,
+            false => (term - next) + sum,
+        };
+        sum = next;
+    }
+    sum + carry
+}
+
+#[test]
+fn compensated_sums_are_no_exact_ones() {
+    let cancelled = [
+        2_f32.powi(60),
+        2_f32.powi(30),
+        1.0,
+        -(2_f32.powi(60)),
+        -(2_f32.powi(30)),
+    ];
+    assert_eq!(neumaier(&cancelled), 0.0);
+    for n in [5, 8, 40] {
+        let report = report(n, neumaier);
+        let is_named = matches!(report.nature, Nature::Compensated(_));
+        assert!(is_named, "{n}: {}", report.verdict());
+    }
+    // A sum that is exact stays one: f64 holds more than such inputs have, where they are narrow.
+    let report = report(5, |x| {
+        let mut parts: Vec<f64> = Vec::new();
+        for &term in x {
+            let mut carry = f64::from(term);
+            parts.retain_mut(|part| {
+                let sum = carry + *part;
+                let other = sum - carry;
+                let error = (carry - (sum - other)) + (*part - other);
+                (carry, *part) = (sum, error);
+                error != 0.0
+            });
+            parts.push(carry);
+        }
+        parts.iter().sum::<f64>() as f32
+    });
+    assert_eq!(report.nature, Nature::Tree, "{}", report.verdict());
+    assert_eq!(report.verified.mismatches, 0, "{}", report.verdict());
+}
+
+#[test]
+fn products_of_additions_are_rounded_as_their_sums() {
+    for (formats, rounding) in [
+        ("f32 x f32 + f32 -> f32", "rz"),
+        ("f32 x f32 + f32 -> f32", "ru"),
+        ("f16 x f16 + f16 -> f16", "rz"),
+        ("bf16 x bf16 + bf16 -> bf16", "rd"),
+    ] {
+        let [a, _, b, _, c, _, d] = formats.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{formats}");
+        };
+        let signature = format!("a={a} b={b} c={c} d={d} k=8").parse();
+        let program = format!("add-mul P=1 -> {rounding} {d}").parse();
+        let unit = Unit::new(signature.expect("a signature"), program.expect("a program"));
+        let mut device = ModelDut::new("model", unit.expect("a unit"));
+        let mut subject = DeviceSum::new(&mut device).expect("float operands");
+        let report = reveal(&mut subject, &RevealOptions::default()).expect("a model");
+        assert_eq!(report.nature, Nature::Tree, "{formats}, {rounding}");
+        assert_eq!(
+            (report.verified.trials, report.verified.mismatches),
+            (100, 0),
+            "{formats}, {rounding}: {}",
+            report.verdict()
+        );
+        let arithmetic = report.verified.chosen.expect("an arithmetic");
+        assert_eq!(arithmetic.rounding.to_string(), rounding);
+    }
 }
 
 #[test]
