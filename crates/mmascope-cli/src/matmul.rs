@@ -450,6 +450,15 @@ fn matrices(
         _ => None,
     };
     let is_block = software.is_none();
+    let mut readings_of_scales = Vec::new();
+    if let Some(promotion) = promotion.filter(|_| !is_block) {
+        let format = promotion.scalar.format();
+        let read = |(name, array): (_, &Option<Array>)| {
+            Some((name, array.as_ref()?.reading(&format, &Casting::default())))
+        };
+        let scales = [("scale of A", &scale_a), ("scale of B", &scale_b)];
+        readings_of_scales.extend(scales.into_iter().filter_map(read));
+    }
     let arrays = Arrays {
         a: &a,
         b: &b,
@@ -487,6 +496,7 @@ fn matrices(
             |(name, array): (_, Option<Array>)| Some((name, array?.scale_reading(&scale.format)));
         readings.extend(scales.into_iter().filter_map(read));
     }
+    readings.extend(readings_of_scales);
     Ok(Given {
         readings,
         k,

@@ -6,7 +6,7 @@ use crate::report::Failure;
 use mmascope::diff::{self, Contender, DiffStep, Place};
 use mmascope::dpa::{Modifiers, OperandWords};
 use mmascope::explain::{ChainState, Comparison, OutputChain, Report, Trace};
-use mmascope::gemm::Matrices;
+use mmascope::gemm::{Matrices, Schedule};
 use mmascope::isa::Instruction;
 
 /// A unit's chain of an output.
@@ -14,21 +14,34 @@ pub(crate) struct Chain<'c> {
     pub(crate) row: &'c Instruction,
     contender: Contender<'c>,
     pub(crate) steps: Vec<DiffStep>,
+    /// What makes D of the last sum, where the unit alone does not.
+    pub(crate) behind: Option<String>,
 }
 
 impl<'c> Chain<'c> {
     pub(crate) fn of(
         row: &'c Instruction,
         matrices: &Matrices,
+        schedule: &Schedule,
         place: Place,
     ) -> mmascope::Result<Self> {
         let contender = Contender::new(row)?;
-        let steps = diff::chain(&contender, matrices, place)?;
+        let is_plain = *schedule == Schedule::default();
+        let steps = diff::chain(&contender, matrices, place, is_plain)?;
         Ok(Self {
             row,
             contender,
             steps,
+            behind: (!is_plain).then(|| schedule.to_string()),
         })
+    }
+
+    /// The same in a sentence.
+    pub(crate) fn words_behind(&self) -> Option<String> {
+        let behind = self.behind.as_ref()?;
+        Some(format!(
+            "Behind the chain, outside the unit, {behind} makes D of its result: alpha is the product of the files' tensor scales."
+        ))
     }
 
     /// `ARCH:INST`.
@@ -69,13 +82,31 @@ impl<'c> Chain<'c> {
     }
 }
 
+/// A step of the first unit that ends together with one of the second, after which their sums differ.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parting {
+    pub(crate) step: usize,
+    /// The first and the last k that both sum there, in several steps of one unit perhaps.
+    pub(crate) k: (usize, usize),
+}
+
+impl Parting {
+    /// `k = 16 to 31`.
+    pub(crate) fn words(self) -> String {
+        let (from, to) = self.k;
+        format!("k = {from} to {to}")
+    }
+}
+
 /// The chain on one unit, or on two, and the traces of the opened step.
 pub(crate) struct Walk {
     pub(crate) chain: OutputChain,
-    /// The steps of both units from which on their sums differ, as [`diff::parting`] has it.
-    pub(crate) parting: Option<(usize, usize)>,
-    /// The first unit's first step after which they differ.
-    pub(crate) first_parting: Option<usize>,
+    /// The first unit's step from which on the sums of two differ, as [`diff::parting`] has it.
+    pub(crate) parting: Option<Parting>,
+    /// The first one after which they differ.
+    pub(crate) first_parting: Option<Parting>,
+    /// What [`Chain::words_behind`] says.
+    behind: Option<String>,
     /// Every unit's name and trace; the second unit has none where it ends no step there.
     pub(crate) traces: Vec<(String, Trace)>,
 }
@@ -89,8 +120,13 @@ impl Walk {
     ) -> Result<Self, Failure> {
         let mut chain = diff::walk(own.own(), other.map(Chain::own))?;
         chain.opened = asked.unwrap_or(chain.opened);
-        let parting = other.and_then(|other| diff::parting(own.own(), other.own()));
-        let first = other.and_then(|other| diff::first_parting(own.own(), other.own()));
+        let of = |found: fn(_, _) -> Option<(usize, usize)>| {
+            let other = other?;
+            let at = found(own.own(), other.own())?;
+            let k = diff::parted_k(own.own(), other.own(), at);
+            Some(Parting { step: at.0, k })
+        };
+        let (parting, first_parting) = (of(diff::parting), of(diff::first_parting));
         let opened = chain.opened;
         let beside = other.and_then(|other| {
             let ends = |step: &usize| other.end(*step) == own.end(opened);
@@ -115,7 +151,8 @@ impl Walk {
         Ok(Self {
             chain,
             parting,
-            first_parting: first.map(|(at, _)| at),
+            first_parting,
+            behind: own.words_behind(),
             traces,
         })
     }
@@ -123,20 +160,21 @@ impl Walk {
     /// What became of the sums before the step that parts them or after it, where they were equal there.
     pub(crate) fn meeting(&self) -> Option<String> {
         let steps = &self.chain.steps;
-        let ((at, _), first) = self.parting.zip(self.first_parting)?;
-        let k = |step: usize| {
-            let (from, to) = steps[step].k;
-            format!("k = {from} to {to}")
-        };
+        let (parting, first) = self.parting.zip(self.first_parting)?;
         let is_equal = steps.last()?.state != ChainState::Apart;
-        match (first == at, is_equal) {
+        match (first == parting, is_equal) {
             (false, _) => Some(format!(
                 "before it their sums part in the step of {} and become equal again",
-                k(first)
+                first.words()
             )),
             (true, true) => Some("their sums are equal again in the end".to_owned()),
             (true, false) => None,
         }
+    }
+
+    /// Whether the first unit sums the k of a parting in several steps, so that its step alone does not name them.
+    pub(crate) fn is_longer_than_its_step(&self, parting: Parting) -> bool {
+        self.chain.steps[parting.step].k != parting.k
     }
 
     /// Both traces, compared, where there are two.
@@ -154,12 +192,15 @@ impl Walk {
             let words = "The units agree: their sums are equal after every step that both end.";
             report.html(&format!("<p class=\"how\"><b>{words}</b></p>"));
         }
-        if let Some((at, _)) = self.parting {
-            let (from, to) = self.chain.steps[at].k;
-            let words = match (self.meeting(), self.first_parting == Some(at)) {
-                (meeting, _) if self.chain.opened != at => {
+        if let Some(words) = &self.behind {
+            report.html(&format!("<p class=\"how\">{words}</p>"));
+        }
+        if let Some(parting) = self.parting {
+            let is_shown = !self.is_longer_than_its_step(parting);
+            let words = match (self.meeting(), self.first_parting == Some(parting)) {
+                (meeting, _) if self.chain.opened != parting.step || !is_shown => {
                     let meeting = meeting.map_or_else(String::new, |it| format!("; {it}"));
-                    format!("They part in the step of k = {from} to {to}{meeting}.")
+                    format!("They part in the step of {}{meeting}.", parting.words())
                 }
                 (None, _) => String::new(),
                 (Some(meeting), true) => {

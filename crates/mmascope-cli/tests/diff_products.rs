@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use mmascope::array::{self, write_npy};
 use mmascope::dpa::{Modifiers, Operands};
-use mmascope::format::{F16, F32};
+use mmascope::format::{F16, F32, Format};
 use mmascope::isa::Catalogue;
 use serde_json::Value;
 
@@ -573,4 +573,139 @@ fn formats_of_operands_that_differ_are_told() {
         "{different}"
     );
     assert!(!told("h100:f16,a100:f16").contains(words));
+}
+
+/// Of steps of unequal length what parts two units lies somewhere between the last place where both end a step and the next.
+#[test]
+fn units_part_between_places_where_both_end_a_step() {
+    let place = Workplace::new();
+    let never = std::sync::atomic::AtomicBool::new(false);
+    let write = |name: &str, shape: &[usize], format: &Format, words: &[u64]| {
+        let file = place.path().join(name);
+        write_npy(file.to_str().expect("text"), shape, format, words, &never).expect("written");
+    };
+    let (mut a, mut b) = (vec![0; 48], vec![0; 48]);
+    // -2^13 · 2^10, -1/2, -1/4 and -1/8, beside c = 2^23.
+    a[16..20].copy_from_slice(&[0xf000, 0xb800, 0xb400, 0xb000]);
+    b[16..20].copy_from_slice(&[0x6400, 0x3c00, 0x3c00, 0x3c00]);
+    write("step_a.npy", &[1, 48], &F16, &a);
+    write("step_b.npy", &[48, 1], &F16, &b);
+    write("step_c.npy", &[1, 1], &F32, &[0x4b00_0000]);
+    let (volta, ampere) = ("volta:mma.m8n8k4.f32.f16.f16.f32", format!("ampere:{INST}"));
+    for (units, step) in [([volta, &ampere], 7), ([&ampere, volta], 1)] {
+        let arguments = format!(
+            "step_a.npy step_b.npy --c step_c.npy --arch {}",
+            units.join(",")
+        );
+        let found = place.json(&format!("diff {arguments} --json"), 1);
+        assert_eq!(found["pairs"][0]["parting_k"], serde_json::json!([16, 31]));
+        let [own, other] = units;
+        let arguments = format!(
+            "explain step_a.npy step_b.npy --c step_c.npy --arch {own} --against {other} --at 0,0"
+        );
+        let explained = place.json(&format!("{arguments} --json"), 0);
+        let parting = &explained["parting_step"];
+        assert_eq!(parting["parting_k"], serde_json::json!([16, 31]));
+        assert_eq!(parting["step"], step);
+        let said = place.run(&arguments);
+        let said = String::from_utf8(said.stdout).expect("text");
+        assert!(said.contains("k = 16 to 31"), "{said}");
+    }
+}
+
+/// C of files with tensor scales comes in behind the chain.
+#[test]
+fn chains_of_quantised_files_leave_the_epilogue_out_and_say_so() {
+    let place = Workplace::new();
+    for arguments in [
+        "quantize a.npy --format nvfp4 -o qa.safetensors",
+        "quantize b.npy --format nvfp4 --axis 0 -o qb.safetensors",
+    ] {
+        let output = place.run(arguments);
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    let unit = "b200:tcgen05.mma.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3";
+    let files = format!("qa.safetensors qb.safetensors --arch {unit} --pad");
+    let plain = place.json(&format!("explain {files} --at 0,1 --json"), 0);
+    let with_c = place.json(&format!("explain {files} --c c.npy --at 0,1 --json"), 0);
+    assert_eq!(plain["chain"], with_c["chain"]);
+    let behind = with_c["behind"].as_str().expect("an epilogue");
+    assert!(behind.starts_with("c=epilogue/f32 alpha="), "{behind}");
+    // D is the chain's result, times alpha, and C.
+    let product = place.run(&format!("matmul {files} --c c.npy -o q.npy"));
+    assert!(
+        product.status.success(),
+        "{}",
+        String::from_utf8_lossy(&product.stderr)
+    );
+    let steps = with_c["chain"].as_array().expect("steps");
+    let word = steps[steps.len() - 1]["d"].as_str().expect("a word");
+    let float = |word: u64| f32::from_bits(word as u32);
+    let sum = float(u64::from_str_radix(word, 16).expect("a word"));
+    let alpha = place.json(&format!("matmul {files} --c c.npy --json"), 0);
+    let alpha = alpha["schedule"].as_str().expect("a schedule").to_owned();
+    assert_eq!(alpha, behind);
+    let alpha = behind.split("alpha=").nth(1).expect("alpha");
+    let alpha: f32 = alpha
+        .split_whitespace()
+        .next()
+        .expect("alpha")
+        .parse()
+        .expect("a number");
+    let c = float(place.words("c.npy")[1]);
+    assert_eq!(float(place.words("q.npy")[1]), sum.mul_add(alpha, c));
+    let said = place.run(&format!("explain {files} --c c.npy --at 0,1"));
+    let said = String::from_utf8(said.stdout).expect("text");
+    assert!(
+        said.contains("Behind the chain, outside the unit,"),
+        "{said}"
+    );
+}
+
+#[test]
+fn results_of_integer_units_are_compared() {
+    let place = Workplace::new();
+    for (name, last) in [("i.npy", 3_u64), ("j.npy", 0xffff_fffd)] {
+        let never = std::sync::atomic::AtomicBool::new(false);
+        let file = place.path().join(name);
+        let format = Format::named("int32").expect("a format");
+        write_npy(
+            file.to_str().expect("text"),
+            &[1, 2],
+            &format,
+            [7, last],
+            &never,
+        )
+        .expect("written");
+    }
+    let found = place.json("diff --results i.npy j.npy --json", 1);
+    assert_eq!(found["pairs"][0]["different"], 1);
+    assert_eq!(found["pairs"][0]["first"]["ulp"], 6);
+    assert_eq!(
+        place.json("diff --results i.npy i.npy --json", 0)["pairs"][0]["different"],
+        0
+    );
+}
+
+#[test]
+fn nans_of_unknown_payload_are_not_told_apart() {
+    let place = Workplace::new();
+    let never = std::sync::atomic::AtomicBool::new(false);
+    for (name, shape) in [("nan_a.npy", [2, 16]), ("nan_b.npy", [16, 2])] {
+        let file = place.path().join(name);
+        write_npy(
+            file.to_str().expect("text"),
+            &shape,
+            &F16,
+            [0x7e00; 32],
+            &never,
+        )
+        .expect("written");
+    }
+    let found = place.json("matmul nan_a.npy nan_b.npy --arch a100,mi300x --json", 0);
+    assert_eq!(found["compared"][0]["different"], 0, "{found}");
 }

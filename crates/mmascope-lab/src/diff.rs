@@ -37,7 +37,7 @@ mod walk;
 
 pub use explain::{Explanation, Party, explain};
 pub use number::translate;
-pub use products::{DiffStep, Outputs, Place, chain, first_parting, outputs, parting};
+pub use products::{DiffStep, Outputs, Place, chain, first_parting, outputs, parted_k, parting};
 pub(crate) use shrink::moves;
 pub use shrink::{shrink, size, smaller};
 pub use subject::{Contender, DiffInput};

@@ -370,8 +370,8 @@ pub mod identify {
 pub mod diff {
     pub use mmascope_lab::diff::{
         Compared, Contender, DiffExample, DiffInput, DiffStep, Explanation, Outputs, Party, Place,
-        Tally, Verdict, chain, compare, explain, first_parting, outputs, pairs, parting, shrink,
-        size, smaller, translate, verdict, walk,
+        Tally, Verdict, chain, compare, explain, first_parting, outputs, pairs, parted_k, parting,
+        shrink, size, smaller, translate, verdict, walk,
     };
 }
 

@@ -48,10 +48,10 @@ struct Compared {
 }
 
 impl Compared {
-    /// The first k and the last one of the step in which the first output that differs parts.
+    /// The first k and the last one between two places where both units end a step, in which the first output that differs parts.
     fn parting(&self) -> Option<(usize, usize)> {
         let walk = self.walk.as_ref()?;
-        walk.parting.map(|(at, _)| walk.chain.steps[at].k)
+        walk.parting.map(|parting| parting.k)
     }
 }
 
@@ -232,10 +232,10 @@ fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
     }
     let side = |file: &String| {
         let array = array::read(file).map_err(|error| Failure::Input(error.to_string()))?;
-        let format = array.format().ok_or_else(|| {
-            let dtype = array.dtype();
+        let dtype = array.dtype();
+        let format = array.format().or_else(|| integers(dtype)).ok_or_else(|| {
             Failure::Input(format!(
-                "{file}: {dtype} elements are codes of no stated format"
+                "{file}: {dtype} elements are codes of no stated format; floats and integers of 32 and 64 bits are compared"
             ))
         })?;
         let stack = array.stack()?;
@@ -251,14 +251,26 @@ fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
     files.iter().map(side).collect()
 }
 
+/// The format of an integer unit's D as files have it.
+fn integers(dtype: &str) -> Option<Format> {
+    let name = match dtype.trim_start_matches(['<', '>', '=']) {
+        "i4" => "int32",
+        "u4" => "uint32",
+        "i8" => "int64",
+        "u8" => "uint64",
+        _ => return None,
+    };
+    Format::named(name).ok()
+}
+
 /// The chain of an output on two units; `None` where the result is no plain chain of instructions.
 fn walk(left: &Side<'_>, right: &Side<'_>, place: Place) -> Result<Option<Walk>, Failure> {
     let (Some(l), Some(r)) = (&left.chain, &right.chain) else {
         return Ok(None);
     };
     let chains = (
-        Chain::of(l.row, &l.matrices, place),
-        Chain::of(r.row, &r.matrices, place),
+        Chain::of(l.row, &l.matrices, &l.schedule, place),
+        Chain::of(r.row, &r.matrices, &r.schedule, place),
     );
     match chains {
         (Ok(own), Ok(other)) if !own.steps.is_empty() => {

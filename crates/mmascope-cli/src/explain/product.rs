@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::{compared, named, print, second, write_page};
 use crate::args::{Common, Explain, Matmul};
+use crate::layout;
 use crate::matmul;
 use crate::report::{self, Failure, Status};
-use crate::walk::{Chain, Walk};
+use crate::walk::{Chain, Parting, Walk};
 use mmascope::diff::Place;
 use mmascope::explain::Report;
 use mmascope::isa::Catalogue;
@@ -30,7 +31,7 @@ fn chain<'c>(
     };
     let prepared = matmul::product(catalogue, &product)?;
     let place = place(options, prepared.matrices.batch())?;
-    Chain::of(prepared.row, &prepared.matrices, place)
+    Chain::of(prepared.row, &prepared.matrices, &prepared.schedule, place)
         .map_err(|error| Failure::Input(format!("--at: {error}")))
 }
 
@@ -98,7 +99,10 @@ pub(super) fn run(
         report::tell("the sums are equal after every step that both units end");
     }
     let body = || body(&own, other.as_ref(), &walk, asked.is_some());
-    let said = text(other.as_ref(), &walk, asked.is_some());
+    let mut said = text(other.as_ref(), &walk, asked.is_some());
+    if let Some(words) = own.words_behind() {
+        said = format!("{}\n{}\n", said.trim_end(), layout::paragraph(&words));
+    }
     print(catalogue, common, body, &said)
 }
 
@@ -113,13 +117,13 @@ fn page(options: &Explain, walk: &Walk) -> String {
 /// The chain, and the step that is explained; of two units the one that parts them, if there is one and none is asked for.
 fn text(other: Option<&Chain<'_>>, walk: &Walk, asked: bool) -> String {
     let chain = &walk.chain;
-    let parts = walk.parting.and_then(|(at, _)| {
-        let (from, to) = chain.steps[at].k;
+    let parts = walk.parting.and_then(|parting| {
         let meeting = walk.meeting();
         // Where the opened step is the one that parts them, the chain shows it.
-        (chain.opened != at || meeting.is_some()).then(|| {
+        let is_hidden = chain.opened != parting.step || walk.is_longer_than_its_step(parting);
+        (is_hidden || meeting.is_some()).then(|| {
             let meeting = meeting.map_or_else(String::new, |meeting| format!("; {meeting}"));
-            format!("they part in the step of k = {from} to {to}{meeting}\n")
+            format!("they part in the step of {}{meeting}\n", parting.words())
         })
     });
     let parts = parts.unwrap_or_default();
@@ -141,14 +145,20 @@ fn body(
     asked: bool,
 ) -> Map<String, Value> {
     let mut body = Map::from_iter([("chain".to_owned(), steps_json(own))]);
+    if let Some(behind) = &own.behind {
+        body.insert("behind".to_owned(), behind.as_str().into());
+    }
     let opened = walk.chain.opened;
     let Some(other) = other else {
         body.insert("step".to_owned(), opened.into());
         body.extend([named(own.row, &walk.traces[0].1)]);
         return body;
     };
-    let place = |at: usize| json!({"k": own.steps[at].first, "step": at});
-    let parting = walk.parting.map(|(at, _)| at);
+    let place = |parting: Parting| {
+        let (from, to) = parting.k;
+        json!({"k": own.steps[parting.step].first, "step": parting.step, "parting_k": [from, to]})
+    };
+    let parting = walk.parting;
     body.insert("parting_step".to_owned(), json!(parting.map(place)));
     if parting.is_some() {
         let first = walk.first_parting.map(place);

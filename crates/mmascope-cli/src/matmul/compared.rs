@@ -9,6 +9,7 @@ use crate::args::Common;
 use crate::report::{self, Failure};
 use crate::table::Table;
 use crate::terminal;
+use mmascope::diff::Verdict;
 use mmascope::isa::Catalogue;
 
 /// Two results, by their numbers, and the outputs whose words differ.
@@ -94,9 +95,19 @@ fn compare(left: &Done<'_>, right: &Done<'_>) -> Option<(u64, Option<usize>)> {
     if left.format != right.format || left.shape != right.shape {
         return None;
     }
+    // Where one unit's NaN is not known, two NaNs are not known to differ.
+    let knows_nan = |done: &Done<'_>| {
+        let unit = done.row.unit();
+        unit.is_ok_and(|unit| unit.program().nan_is_known())
+    };
+    let any_nan = !(knows_nan(left) && knows_nan(right));
+    let are_nan = |one: u64, other: u64| {
+        let verdict = Verdict::of_words((one, &left.format), (other, &left.format));
+        verdict == Verdict::NanPayload
+    };
     let (mut count, mut first) = (0, None);
     for (at, (one, other)) in left.d.iter().zip(right.d.iter()).enumerate() {
-        if one != other {
+        if one != other && !(any_nan && are_nan(one, other)) {
             count += 1;
             first = first.or(Some(at));
         }

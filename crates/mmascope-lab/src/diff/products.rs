@@ -122,11 +122,17 @@ impl DiffStep {
     }
 }
 
-/// The chain of an output: K in ascending order, each result being the next step's c.
+/// The chain of an output: K in ascending order, each result being the next step's c. The first c is that of the matrices, or +0
+/// where C comes in behind the chain (`is_with_c` is false) or there is none.
 ///
 /// # Errors
 /// [`Error::Argument`] for a place outside D, and for a K that the instruction does not divide.
-pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Result<Vec<DiffStep>> {
+pub fn chain(
+    subject: &Contender<'_>,
+    matrices: &Matrices,
+    place: Place,
+    is_with_c: bool,
+) -> Result<Vec<DiffStep>> {
     let [batch, row, column] = place;
     let limits = [matrices.batch(), matrices.m(), matrices.n()];
     if place.iter().zip(limits).any(|(&at, limit)| at >= limit) {
@@ -159,7 +165,8 @@ pub fn chain(subject: &Contender<'_>, matrices: &Matrices, place: Place) -> Resu
     // One matrix serves a whole batch.
     let of = |matrix: &Matrix, row, column| matrix.at(batch.min(matrix.batch() - 1), row, column);
     let zero = signature.c.to_register(signature.c.zero(false));
-    let mut c = matrices.c().map_or(zero, |c| of(c, row, column));
+    let given = matrices.c().filter(|_| is_with_c);
+    let mut c = given.map_or(zero, |c| of(c, row, column));
     let mut steps = Vec::with_capacity(k / step);
     for first in (0..k).step_by(step) {
         let scales = |matrix: Option<&Matrix>, is_a: bool| -> Vec<u64> {
@@ -211,6 +218,17 @@ pub fn parting(left: Own<'_>, right: Own<'_>) -> Option<(usize, usize)> {
 #[must_use]
 pub fn first_parting(left: Own<'_>, right: Own<'_>) -> Option<(usize, usize)> {
     partings(left, right).0.first().copied()
+}
+
+/// The first and the last k that two units sum since both began a step together, up to two steps that end together: what makes
+/// the sums after these two differ lies among them.
+#[must_use]
+pub fn parted_k(left: Own<'_>, right: Own<'_>, (at, other): (usize, usize)) -> (usize, usize) {
+    let (own, others) = (&left.1[..=at], &right.1[..=other]);
+    let begins = |step: &&DiffStep| others.iter().any(|it| it.first == step.first);
+    let first = own.iter().rev().find(begins);
+    let first = first.map_or(0, |step| step.first);
+    (first, left.1[at].end(left.0) - 1)
 }
 
 /// Where runs of steps begin after which the sums differ, and whether the last sums are equal.

@@ -167,7 +167,7 @@ fn differing(
 pub(super) fn element(desk: &Desk, names: &[String], row: usize, column: usize) -> Result<Value> {
     let name = names.first().map_or("", String::as_str);
     let left = Contender::new(units::find(desk.catalogue(), name)?)?;
-    let steps = diff::chain(&left, &desk.matrices(&left)?, [0, row, column])?;
+    let steps = diff::chain(&left, &desk.matrices(&left)?, [0, row, column], true)?;
     let mut at = steps.len().saturating_sub(1);
     for other in &names[1.min(names.len())..] {
         let Ok(found) = units::find(desk.catalogue(), other) else {
@@ -177,7 +177,7 @@ pub(super) fn element(desk: &Desk, names: &[String], row: usize, column: usize) 
         let Ok(matrices) = desk.matrices(&right) else {
             continue;
         };
-        let others = diff::chain(&right, &matrices, [0, row, column])?;
+        let others = diff::chain(&right, &matrices, [0, row, column], true)?;
         if let Some((own, _)) = diff::parting((&left, &steps), (&right, &others)) {
             at = own;
             break;
