@@ -234,11 +234,13 @@ impl Asked {
         array::check_writable(output).map_err(|error| Failure::Input(format!("-o {error}")))?;
         let array = named("--input", array::read(input))?;
         let (from, to) = (self.cast.from(), self.cast.to());
-        let casting = Casting {
-            saturate: true,
-            ..Casting::default()
-        };
-        let words = named("--input", array.words(from, &casting))?;
+        // A number that the source format does not hold is refused, as VALUE is; no option clamps here.
+        let casting = Casting::default();
+        let words = array.words(from, &casting).map_err(|error| {
+            let text = report::told(&error);
+            let text = text.replace("; saturate to clamp such numbers", "");
+            Failure::Input(format!("--input: {text}"))
+        })?;
         let cancel = interrupt::deferred();
         let results = match self.random {
             None => cast::words(&self.cast, &words)?,
@@ -460,7 +462,7 @@ fn overflow_name(cast: &Cast) -> &'static str {
     match (cast.overflow(), specials) {
         (Overflow::Ieee, Some(Specials::AllOnesNan | Specials::NegativeZeroNan)) => {
             match cast.rounding() {
-                Rounding::Rz | Rounding::Odd => "satfinite",
+                Rounding::Rz | Rounding::Odd => "satfinite, infinities not",
                 Rounding::Ru | Rounding::Rd => "nan, satfinite on the other side",
                 _ => "nan",
             }

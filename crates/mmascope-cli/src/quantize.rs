@@ -230,6 +230,8 @@ fn json(
             "largest_scales": it.largest_scales,
             "clamped": it.clamped,
             "vanished": it.vanished,
+            "lost_to_nan": it.lost_to_nan,
+            "compared": it.compared,
             "max_error": it.max_error,
             "mean_error": it.mean_error,
             "rms_error": it.rms_error,
@@ -243,6 +245,12 @@ fn json(
 /// What a reader should know of the result.
 fn notes(quantised: &Quantised, it: &QuantisationStatistics) -> Vec<String> {
     let mut notes = Vec::new();
+    if it.lost_to_nan > 0 {
+        notes.push(format!(
+            "{} finite numbers became NaN with the scales of their blocks; they count in no error",
+            it.lost_to_nan
+        ));
+    }
     let has_nan = quantised.format.element.nan().is_some();
     if it.given_nan > 0 && !has_nan && it.nan < it.given_nan {
         notes.push(format!(
@@ -304,14 +312,20 @@ fn print(
         it.elements, it.clamped, it.vanished, it.given_nan, it.given_infinite
     )?;
     let decibels = it.signal_to_noise;
-    writeln!(
-        out,
-        "error        max {:.3e}, mean {:.3e}, rms {:.3e}, signal to noise {}",
-        it.max_error,
-        it.mean_error,
-        it.rms_error,
-        decibels.map_or("∞".to_owned(), |decibels| format!("{decibels:.2} dB"))
-    )?;
+    match it.compared {
+        0 => writeln!(
+            out,
+            "error        of no element: none is a number before and after"
+        )?,
+        _ => writeln!(
+            out,
+            "error        max {:.3e}, mean {:.3e}, rms {:.3e}, signal to noise {}",
+            it.max_error,
+            it.mean_error,
+            it.rms_error,
+            decibels.map_or("∞".to_owned(), |decibels| format!("{decibels:.2} dB"))
+        )?,
+    }
     for note in notes(quantised, it) {
         writeln!(out, "note: {note}")?;
     }

@@ -113,7 +113,19 @@ fn rows<'a>(catalogue: &'a Catalogue, options: &Specials) -> Result<Vec<&'a Inst
         }
         let architecture = catalogue.architecture(name)?;
         match &options.inst {
-            None => rows.extend(architecture.instructions().filter(|row| row.is_modelled())),
+            None => {
+                let modelled = architecture.instructions().filter(|row| row.is_modelled());
+                let before = rows.len();
+                rows.extend(modelled);
+                // One that is asked for by name has a reason why it has none.
+                if rows.len() == before && !options.arch.is_empty() {
+                    architecture
+                        .instructions()
+                        .next()
+                        .map(Instruction::unit)
+                        .transpose()?;
+                }
+            }
             Some(inst) => match architecture.find(inst) {
                 Ok(row) if row.is_modelled() => rows.push(row),
                 // Asked for everywhere, it may be missing somewhere.

@@ -664,3 +664,69 @@ fn specials_as_vector_lines() {
     let checked = mmascope(&format!("check {}", packed.display()));
     assert_eq!(checked.status, 0, "{}{}", checked.out, checked.err);
 }
+
+/// Words of unsigned formats with spare bits, and numbers in a file that the source format does not hold.
+#[test]
+fn what_the_source_of_a_cast_does_not_hold_is_refused() {
+    for (format, word) in [("ue4m3", "0x80"), ("ue4m3", "0xff"), ("uint1", "0x2")] {
+        refused(
+            &format!("cast --from {format} --to f32 {word}"),
+            &["does not fit", format],
+        );
+    }
+    let folder = folder();
+    let file = folder.path().join("x.npy");
+    let out = folder.path().join("y.npy");
+    for (from, number) in [("f16", 70000.0), ("e4m3", 1e6), ("e4m3", f32::INFINITY)] {
+        floats(&file, "2,", &[1.0, number]);
+        let arguments = format!(
+            "cast --from {from} --to f32 --input {} -o {}",
+            file.display(),
+            out.display()
+        );
+        refused(&arguments, &["--input", from]);
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn scales_that_are_nan_leave_no_error_to_be_told() {
+    let folder = folder();
+    let (file, out) = (
+        folder.path().join("x.npy"),
+        folder.path().join("q.safetensors"),
+    );
+    let mut numbers = vec![1.0_f32; 40];
+    (numbers[3], numbers[35]) = (f32::NAN, f32::INFINITY);
+    floats(&file, "40,", &numbers);
+    let arguments = format!(
+        "quantize {} --format mxfp4 -o {}",
+        file.display(),
+        out.display()
+    );
+    let found = json(&arguments);
+    let statistics = &found["statistics"];
+    assert_eq!(
+        (&statistics["compared"], &statistics["lost_to_nan"]),
+        (&0.into(), &38.into())
+    );
+    let run = mmascope(&arguments);
+    assert!(
+        run.out.contains("error        of no element"),
+        "{}",
+        run.out
+    );
+    assert!(
+        run.out.contains("38 finite numbers became NaN"),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn specials_of_an_architecture_without_models_are_refused() {
+    refused(
+        "specials --arch gfx1250",
+        &["gfx1250", "no published arithmetic"],
+    );
+}

@@ -36,6 +36,10 @@ pub struct QuantisationStatistics {
     pub clamped: usize,
     /// Numbers that were not zero and are zero now.
     pub vanished: usize,
+    /// Finite numbers that are NaN or ∞ now: the scale of their block is.
+    pub lost_to_nan: usize,
+    /// Elements that are finite before and after: those that count in the errors.
+    pub compared: usize,
     /// The largest error.
     pub max_error: f64,
     /// The mean of the errors with their signs: the bias.
@@ -85,13 +89,15 @@ impl QuantisationStatistics {
             largest_scales: scales(top),
             clamped: 0,
             vanished: 0,
+            lost_to_nan: 0,
+            compared: 0,
             max_error: 0.0,
             mean_error: 0.0,
             rms_error: 0.0,
             signal_to_noise: None,
             histogram: vec![0; BINS],
         };
-        let (mut sum, mut squares, mut energy, mut count) = (0.0, 0.0, 0.0, 0_usize);
+        let (mut sum, mut squares, mut energy) = (0.0, 0.0, 0.0);
         let last = format.element.max_finite(false) as u8;
         for ((word, made), block) in words.iter().zip(&made).zip(&blocks_of) {
             let x = f64::from(f32::from_bits(*word));
@@ -99,6 +105,7 @@ impl QuantisationStatistics {
             out.given_nan += usize::from(x.is_nan());
             out.given_infinite += usize::from(x.is_infinite());
             out.nan += usize::from(y.is_nan());
+            out.lost_to_nan += usize::from(x.is_finite() && !y.is_finite());
             if !x.is_finite() || !y.is_finite() {
                 continue;
             }
@@ -108,7 +115,7 @@ impl QuantisationStatistics {
             out.clamped += usize::from(x.abs() > most && most > 0.0);
             out.vanished += usize::from(x != 0.0 && y == 0.0);
             let error = y - x;
-            count += 1;
+            out.compared += 1;
             sum += error;
             squares += error * error;
             energy += x * x;
@@ -118,9 +125,9 @@ impl QuantisationStatistics {
                 out.histogram[(bin.floor().max(0.0) as usize).min(BINS - 1)] += 1;
             }
         }
-        if count > 0 {
-            out.mean_error = sum / count as f64;
-            out.rms_error = (squares / count as f64).sqrt();
+        if out.compared > 0 {
+            out.mean_error = sum / out.compared as f64;
+            out.rms_error = (squares / out.compared as f64).sqrt();
         }
         out.signal_to_noise = (squares > 0.0).then(|| 10.0 * (energy / squares).log10());
         out

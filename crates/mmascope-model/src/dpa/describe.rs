@@ -5,7 +5,7 @@ use super::{
     AddMul, Codes, Dpa, Fused, General, GrFdpa, IntDot, Operation, Output, Part, Program, Select,
     Signature, Start, Statement, Unit,
 };
-use crate::format::{Format, Kind, Rounding};
+use crate::format::{Class, Format, Kind, Rounding};
 
 /// One parameter of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -303,6 +303,13 @@ fn operand_words(signature: &Signature, program: &Program) -> Vec<String> {
             "The exponent of a product grows by those of its scales; a NaN scale makes it NaN."
                 .to_owned(),
         );
+        let is_zero = |code| scale.format.decode(code).class == Class::Zero;
+        if (0..1 << scale.format.bits).any(is_zero) {
+            found.push(
+                "A scale of 0 makes finite products 0; an infinite product stays infinity."
+                    .to_owned(),
+            );
+        }
     }
     found
 }

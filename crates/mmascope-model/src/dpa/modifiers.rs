@@ -46,6 +46,11 @@ impl Modifiers {
                     )));
                 }
             },
+            None if text == "scaleD" => {
+                return Err(Error::Argument(
+                    "scaleD: say the exponent, from -15 to 0, as in scaleD=-1".to_owned(),
+                ));
+            }
             _ => return Err(Error::unknown("modifier", text, NAMES)),
         }
         Ok(())

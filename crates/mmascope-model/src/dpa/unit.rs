@@ -319,7 +319,8 @@ impl Unit {
         let scaled = |is_scaled: bool| match (scale.is_some(), is_scaled) {
             (true, false) => {
                 let scaled = Dpa::all().filter(Dpa::takes_scales);
-                let names: Vec<&str> = scaled.map(|step| step.name()).collect();
+                // (`fused` takes scales too, and is of operands without them as well.)
+                let names: Vec<&str> = scaled.map(|step| step.name()).chain(["fused"]).collect();
                 let names = names.join(" or ");
                 Err(format!("the block scales are not used: {names}?"))
             }

@@ -32,7 +32,9 @@ pub use random::{RandomBits, Slice, reversed, slice_bits};
 pub use shown::{Shown, decimal};
 
 use crate::error::{Error, Result};
-use crate::format::{Class, Exact, F32, Format, Kind, Overflow, Rounding, Specials, Unpacked};
+use crate::format::{
+    Class, Exact, F32, Format, Kind, Overflow, Rounding, Specials, UE8M0, Unpacked,
+};
 
 /// What is asked of a cast beside its two formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,6 +143,10 @@ impl Cast {
             (Some(choice), _) => choice.overflow(),
             (None, Some(form)) if form.saturates => Overflow::Saturate,
             (None, _) => policy.overflow(&to),
+        };
+        let overflow = match policy {
+            CastPolicy::Host if to == UE8M0 => of_host_to_ue8m0(rounding, overflow)?,
+            _ => overflow,
         };
         let between_integers = is_integer(&from) && is_integer(&to);
         let keeps_low_bits = matches!(
@@ -349,6 +355,17 @@ fn check(from: &Format, to: &Format, options: &CastOptions) -> Result<()> {
             allowed()
         )),
         _ => Ok(()),
+    }
+}
+
+/// CUDA's headers convert to ue8m0 toward zero or upward, and without SATFINITE a finite number becomes NaN upward alone.
+fn of_host_to_ue8m0(rounding: Rounding, overflow: Overflow) -> Result<Overflow> {
+    match rounding {
+        Rounding::Rz | Rounding::Ru if overflow == Overflow::Nan => Ok(Overflow::Ieee),
+        Rounding::Rz | Rounding::Ru => Ok(overflow),
+        other => Err(Error::Argument(format!(
+            "round {other}: the policy host converts to ue8m0 with rz or ru alone, as CUDA's headers do"
+        ))),
     }
 }
 

@@ -378,3 +378,43 @@ fn is_exact_compares_values() {
     }
     assert!(!cast.is_exact(f32(1e9), 0x7f80));
 }
+
+#[test]
+fn headers_cast_to_ue8m0_toward_zero_and_up_alone() {
+    let to = named("ue8m0");
+    let asked = |rounding, overflow| CastOptions {
+        rounding: Some(rounding),
+        ..host(overflow)
+    };
+    // `__nv_cvt_double_to_e8m0` of CUDA 13.5: a finite number is cut to the largest, or goes up to NaN.
+    let beyond = 1e300_f64.to_bits();
+    for (rounding, overflow, finite, infinite) in [
+        (Rounding::Rz, Some(OutOfRange::Nan), 0xfe, 0xff),
+        (Rounding::Ru, Some(OutOfRange::Nan), 0xff, 0xff),
+        (Rounding::Rz, None, 0xfe, 0xfe),
+        (Rounding::Ru, None, 0xfe, 0xfe),
+    ] {
+        let options = asked(rounding, overflow);
+        assert_eq!(
+            of(F64, to, options, beyond),
+            finite,
+            "{rounding} {overflow:?}"
+        );
+        let infinity = f64::INFINITY.to_bits();
+        assert_eq!(
+            of(F64, to, options, infinity),
+            infinite,
+            "{rounding} {overflow:?}"
+        );
+    }
+    for rounding in [None, Some(Rounding::Rna), Some(Rounding::Rd)] {
+        let options = CastOptions {
+            rounding,
+            ..host(None)
+        };
+        let said = Cast::new(F64, to, &options)
+            .expect_err("no such function")
+            .to_string();
+        assert!(said.contains("rz or ru"), "{said}");
+    }
+}

@@ -282,7 +282,17 @@ fn narrow_functions_on_every_input() {
                 BigFloat::from_f64(2.0, PRECISION).pow(&big(x), PRECISION, NONE, &mut consts)
             };
             let near = approximate(&v);
-            let bound = 2_f64.powf(power) * if name.starts_with("tanh") { 1.0 } else { near };
+            let mut bound = 2_f64.powf(power) * if name.starts_with("tanh") { 1.0 } else { near };
+            // An H200 cuts subnormal results: 038c for cb16, which is nearer to 038d. (Its bits of 0 are those of any rounding.)
+            if name == "ex2.approx.f16" && near < 2_f64.powi(-14) {
+                let [low, high] = [result.lo, result.hi].map(|end| end as f64 * 2_f64.powi(-24));
+                let is_cut = (near * 2_f64.powi(24)).floor() * 2_f64.powi(-24);
+                assert!(
+                    low <= is_cut && near <= high,
+                    "{name} of {word:04x}: {result:x?}"
+                );
+                bound += 2_f64.powi(-24);
+            }
             assert!(
                 result.holds(&narrow, result.out),
                 "{name} of {word:04x}: {result:x?}"

@@ -36,7 +36,10 @@ pub(crate) fn run(
     let scale = |codes: &[u64], k: usize| {
         let (format, block) = operands.scales.expect("scales are said");
         assert!(operands.scales_move_exponents);
-        decode(&format, codes[k / block], "special")
+        let scale = decode(&format, codes[k / block], "special");
+        let is_zero = matches!(&scale, Value::Number(_, exact, _) if exact.is_zero());
+        assert!(operands.scales_may_be_zero || !is_zero);
+        scale
     };
     let pairs: Vec<Pair> = (0..signature.k)
         .map(|k| Pair {

@@ -33,6 +33,7 @@ pub(crate) struct Operands {
     /// Format of scales, and k that share two.
     pub(crate) scales: Option<(Format, usize)>,
     pub(crate) scales_move_exponents: bool,
+    pub(crate) scales_may_be_zero: bool,
 }
 
 /// Where a statement gets its value from.
@@ -213,6 +214,8 @@ fn of_operands(operands: &mut Operands, line: &str) -> bool {
         == "The exponent of a product grows by those of its scales; a NaN scale makes it NaN."
     {
         operands.scales_move_exponents = true;
+    } else if line == "A scale of 0 makes finite products 0; an infinite product stays infinity." {
+        operands.scales_may_be_zero = true;
     } else {
         return false;
     }
@@ -315,7 +318,7 @@ fn of_terms(own: &mut Statement, text: &str) -> bool {
         own.products = to(found[1], found[0]).map(Products::To);
     } else if text == "Each product is one of IEEE 754, rounded and limited like the result." {
         own.products = Some(Products::LikeResult);
-    } else if let Some(found) = fit("A product of magnitude 2^{} or more counts as infinity of its sign.", text) {
+    } else if let Some(found) = fit("A product whose exact magnitude is 2^{} or more counts as infinity of its sign.", text) {
         own.limit = Some(number(found[0]));
     } else if let Some(found) = fit("Zero times infinity is {}.", text) {
         own.zero_times_infinity = Some(found[0].to_owned());
@@ -424,7 +427,7 @@ fn of_sum(own: &mut Statement, text: &str) -> bool {
             None => return false,
         });
     } else if let Some(found) = fit(
-        "The sum, unless 0, is rounded to a multiple of 2^(n-{}), {}, where n is the exponent of its leading bit, at least {}.",
+        "The sum, unless 0, is rounded to a multiple of 2^(n-{}), {}, where n is the exponent of its leading bit, at least {}; one that this takes to 0 is exactly 0.",
         text,
     ) {
         own.f2 = Some((number(found[0]), found[1].to_owned(), number(found[2])));

@@ -185,7 +185,7 @@ impl Step for Fused {
             step.f2.map_or_else(String::new, |f2| {
                 let emin = output.format.float().map_or(0, |float| float.emin());
                 format!(
-                    "The sum, unless 0, is rounded to a multiple of 2^(n-{f2}), {}, where n is the exponent of its leading bit, at least {emin}.",
+                    "The sum, unless 0, is rounded to a multiple of 2^(n-{f2}), {}, where n is the exponent of its leading bit, at least {emin}; one that this takes to 0 is exactly 0.",
                     rounded(step.floor)
                 )
             })
@@ -197,7 +197,7 @@ impl Step for Fused {
             .or(|_| Value::Word("none"))
             .says(31, |step, _| {
                 step.product_limit.map_or_else(String::new, |limit| {
-                    format!("A product of magnitude 2^{limit} or more counts as infinity of its sign.")
+                    format!("A product whose exact magnitude is 2^{limit} or more counts as infinity of its sign.")
                 })
             }),
         row!(GRID, c_outside_alignment)

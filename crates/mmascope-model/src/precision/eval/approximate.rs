@@ -233,7 +233,12 @@ pub(super) fn enclose(style: &Style, value: &Interval, documented: &Documented<'
             } else {
                 value.clone()
             };
-            value.widened(&magnitude.times(power).at(value.scale.min(0) - 64))
+            let wide = value.widened(&magnitude.times(power).at(value.scale.min(0) - 64));
+            match below_normal(&format, &magnitude) {
+                // There the bound leaves open how a result meets the grid: an H200 cuts those of ex2.approx.f16.
+                true => wide.to_grid(smallest_place(&format)),
+                false => wide,
+            }
         }
     };
     let (mut lo, mut hi) = wide.codes(&format);
@@ -264,6 +269,22 @@ pub(super) fn enclose(style: &Style, value: &Interval, documented: &Documented<'
         hi,
         bound: Some(documented.text.to_owned()),
     }
+}
+
+/// The exponent of the last place of a format's subnormal numbers.
+fn smallest_place(format: &Format) -> i64 {
+    let float = format.float();
+    float.map_or(0, |float| {
+        i64::from(float.emin()) - i64::from(float.fraction_bits)
+    })
+}
+
+/// Whether a magnitude lies among the subnormal numbers of a format, and not so far below them that every rounding but one
+/// away from zero gives 0.
+fn below_normal(format: &Format, magnitude: &Interval) -> bool {
+    let top = magnitude.high.bits() as i64 - 1 + magnitude.scale;
+    let normal = format.float().map_or(i64::MIN, |float| float.emin().into());
+    (smallest_place(format) - 2..normal).contains(&top)
 }
 
 /// So many units in the last place of a value.

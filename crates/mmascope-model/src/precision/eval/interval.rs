@@ -49,6 +49,14 @@ impl Interval {
         Self { low, high, scale }
     }
 
+    /// The numbers between the multiples of `2^place` that enclose these.
+    pub(super) fn to_grid(&self, place: i64) -> Self {
+        match self.scale < place {
+            true => self.at(place),
+            false => self.clone(),
+        }
+    }
+
     pub(super) fn negated(&self) -> Self {
         Self {
             low: -&self.high,
