@@ -48,41 +48,58 @@ impl Search<'_> {
         self.better(best, variants.collect())
     }
 
-    /// The candidate with products of different steps exchanged, or one of them in another step, if it fails less often. Where
-    /// operands have few exponents masks show a part of the order.
+    /// The candidate with products of different steps exchanged, or one of them in another step of the same chain, if it fails less
+    /// often. Where operands have few exponents masks show a part of the order.
     pub(super) fn reordered(&self, best: &Candidate) -> Option<Candidate> {
         let program = best.unit.program();
         let dots = program.statements.iter().enumerate();
-        let mut dots = dots.filter_map(|(place, statement)| match &statement.operation {
+        let dots = dots.filter_map(|(place, statement)| match &statement.operation {
             Operation::Dot {
                 over, algorithm, ..
             } => Some((place, over.indices(self.signature.k), algorithm.block())),
             _ => None,
         });
-        let (Some((place, order, block)), None) = (dots.next(), dots.next()) else {
-            return None;
-        };
-        if self.usual || self.is_brief() || order.len() > MOST {
+        let dots: Vec<_> = dots.collect();
+        // Every product by its dot product and its place there.
+        let all = dots.iter().enumerate();
+        let all = all.flat_map(|(dot, (_, order, _))| (0..order.len()).map(move |at| (dot, at)));
+        let all: Vec<(usize, usize)> = all.collect();
+        if self.usual || self.is_brief() || all.len() > MOST {
             return None;
         }
-        let mut variants = Vec::new();
-        for from in 0..order.len() {
-            for to in (0..order.len()).filter(|to| from / block != to / block) {
-                let mut moved = order.clone();
-                let product = moved.remove(from);
-                moved.insert(to, product);
-                let mut swapped = order.clone();
-                swapped.swap(from, to);
-                // Each exchange once.
-                for changed in [moved, swapped]
-                    .into_iter()
-                    .take(1 + usize::from(from < to))
+        let step = |(dot, at): (usize, usize)| (dot, at / dots[dot].2);
+        let with = |changed: &[(usize, Vec<usize>)]| {
+            let mut variant = program.clone();
+            for (dot, order) in changed {
+                if let Operation::Dot { over, .. } = &mut variant.statements[dots[*dot].0].operation
                 {
-                    let mut variant = program.clone();
-                    if let Operation::Dot { over, .. } = &mut variant.statements[place].operation {
-                        *over = Select::List(changed);
+                    *over = Select::List(order.clone());
+                }
+            }
+            variant
+        };
+        let mut variants = Vec::new();
+        for (number, &from) in all.iter().enumerate() {
+            for (other, &to) in all.iter().enumerate() {
+                if step(from) == step(to) {
+                    continue;
+                }
+                if from.0 == to.0 {
+                    let mut moved = dots[from.0].1.clone();
+                    let product = moved.remove(from.1);
+                    moved.insert(to.1, product);
+                    variants.push(with(&[(from.0, moved)]));
+                }
+                // Each exchange once.
+                if number < other {
+                    let (mut left, mut right) = (dots[from.0].1.clone(), dots[to.0].1.clone());
+                    let (one, another) = (left[from.1], right[to.1]);
+                    match from.0 == to.0 {
+                        true => left.swap(from.1, to.1),
+                        false => (left[from.1], right[to.1]) = (another, one),
                     }
-                    variants.push(variant);
+                    let changed = [(from.0, left), (to.0, right)];
+                    variants.push(with(&changed[..1 + usize::from(from.0 != to.0)]));
                 }
             }
         }

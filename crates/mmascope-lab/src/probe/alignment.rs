@@ -565,7 +565,7 @@ fn overflow_of_products(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
     // Where one of the two is the result of an earlier step, that overflows: then the other one must be in range.
     let mut pairs = vec![[(x, false, top), (y, true, top)]];
     pairs.extend([[x, y], [y, x]].map(|[x, y]| [(x, true, top - 1), (y, false, top)]));
-    let mut overflows = true;
+    let (mut overflows, mut is_sum) = (true, false);
     for pair in pairs {
         let mut input = bench.input(format!("2^{top} - 2^{}", pair[0].2.min(pair[1].2)));
         for (k, negative, exponent) in pair {
@@ -574,11 +574,18 @@ fn overflow_of_products(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
         let reading = bench.ask_one(input)?;
         overflows = reading.is_nan() || reading.is_infinite();
         if !overflows {
+            let [one, other] = pair.map(|(_, negative, exponent)| power(negative, exponent));
+            let sum = &one + &other;
+            is_sum = reading.number() == Some(sum.clone()) || sum.is_zero() && reading.is_zero();
             break;
         }
     }
     let (value, text) = match overflows {
-        false => ("none", "only sums are limited".to_owned()),
+        false if is_sum => ("none", "only sums are limited".to_owned()),
+        false => (
+            "unknown",
+            "the result is neither the sum nor ∞ or NaN".to_owned(),
+        ),
         true if order.together => (
             "overflows",
             format!("a product of 2^{top} is ∞ before it is added"),
