@@ -89,13 +89,18 @@
     if (first) state.units = [first, ...link.getAll("against")].slice(0, MOST_UNITS);
     state.mods = new Set((link.get("mods") ?? "").split(",").filter(Boolean));
     state.picture = Number(link.get("picture") ?? (state.units.length > 1 ? 1 : 0)) || 0;
+    const unknown = [];
     for (const name of CAST) {
       if (!link.has(name)) continue;
       const value = link.get(name);
+      const field = $("cast-" + name);
+      const before = field.value;
       // A format may be named by another of its names.
-      $("cast-" + name).value = name === "from" || name === "to" ? ask({ do: "bits", format: value, word: "0" }).format ?? value : value;
+      field.value = name === "from" || name === "to" ? ask({ do: "bits", format: value, word: "0" }).format ?? value : value;
+      if (field.value === "" && value !== "") { field.value = before; unknown.push(`${name}=${value}`); }
     }
     show(["dot", "matrix", "cast", "reveal"].includes(link.get("view")) ? link.get("view") : "dot", false);
+    if (unknown.length) problem("cast-problem", { error: `${unknown.join(", ")} of the link is unknown and left out` });
     drawUnits();
     const given = Object.fromEntries(SIDES.filter((side) => link.has(side)).map((side) => [side, link.get(side)]));
     takeUnit(given);
@@ -144,11 +149,14 @@
     const before = state.unit;
     const same = before && ["a", "b", "c"].every((side) => before[side].name === unit[side].name) && before.k === unit.k && before.scales === unit.scales;
     state.unit = unit;
-    state.mods = new Set([...state.mods].filter((name) => unit.mods.some((own) => own === name.split("=")[0])));
+    const has = (name) => unit.mods.some((own) => own === name.split("=")[0]);
+    const unknown = [...state.mods].filter((name) => !has(name));
+    state.mods = new Set([...state.mods].filter(has));
     if (!same) state.words = { a: [], b: [], c: [], sa: [], sb: [] };
     drawMods();
     if (!same || !$("operands").firstChild) drawOperands();
     compute(given);
+    if (unknown.length) problem("problem", { error: `${state.units[0]} has no modifier ${unknown.join(", ")}: it is left out` });
   };
   const drawMods = () => {
     $("mods").replaceChildren(...state.unit.mods.map((name) => {

@@ -99,6 +99,8 @@ pub(super) fn run(catalogue: &Catalogue, question: &Question) -> Result<Value> {
         },
     }));
     let code = TracedCode::of_unit(unit, &input.case.operands(), &input.modifiers)?;
+    // Cells show operands as they were written: a modifier changes them behind their words.
+    let written = TracedCode::of_unit(unit, &input.case.operands(), &Modifiers::default())?;
     let results: Vec<Value> = (0..sides.len())
         .map(|index| result(&sides, index))
         .collect();
@@ -107,11 +109,11 @@ pub(super) fn run(catalogue: &Catalogue, question: &Question) -> Result<Value> {
         .and_then(|at| picture(&sides, at));
     Ok(json!({
         "operands": operands_json(&first.signature, &input.case.operands()),
-        "a": code.pairs.iter().map(|pair| operand(&pair.a)).collect::<Vec<_>>(),
-        "b": code.pairs.iter().map(|pair| operand(&pair.b)).collect::<Vec<_>>(),
-        "c": operand(&code.c),
-        "sa": code.scale_a.iter().map(operand).collect::<Vec<_>>(),
-        "sb": code.scale_b.iter().map(operand).collect::<Vec<_>>(),
+        "a": written.pairs.iter().map(|pair| operand(&pair.a)).collect::<Vec<_>>(),
+        "b": written.pairs.iter().map(|pair| operand(&pair.b)).collect::<Vec<_>>(),
+        "c": operand(&written.c),
+        "sa": written.scale_a.iter().map(operand).collect::<Vec<_>>(),
+        "sb": written.scale_b.iter().map(operand).collect::<Vec<_>>(),
         "exact": code.exact.decimal_of(DIGITS),
         "results": results,
         "picture": picture,
