@@ -210,7 +210,7 @@ def quantize(
     UnknownNameError
         A format or recipe is not known; the message has the nearest ones.
     ArgumentError
-        A length is no whole number of blocks, or a value is not possible.
+        An axis or a block's length does not fit the array, or a value is not possible.
 
     References
     ----------

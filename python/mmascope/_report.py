@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import ItemsView, Iterator, KeysView, Sequence
 from html import escape
 from typing import Any
 
@@ -73,6 +73,27 @@ class Report:
 
     def __getitem__(self, key: str) -> Any:
         return self.data[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.data)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.data
+
+    def keys(self) -> KeysView[str]:
+        """The names of ``data``, so that ``dict(report)`` and ``**report`` work."""
+        return self.data.keys()
+
+    def items(self) -> ItemsView[str, Any]:
+        """The names of ``data`` with their values."""
+        return self.data.items()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """A value of ``data``; ``default`` where there is none."""
+        return self.data.get(key, default)
 
     def _headline(self) -> str:
         """What was found, in a line."""

@@ -125,7 +125,8 @@ class Tree:
         values : array, shape (leaves,)
             Numbers, or first factors of products.
         dtype : str, optional
-            Format of the operands; what ``reveal`` found, else f32.
+            Format of the operands; what ``reveal`` found, else f32. Where one of the two says it, numbers that are none of
+            the format raise an error; decimals are taken as the nearest number of f32 and f64.
         others : array, shape (products,), optional
             Second factors; leaves without one are numbers.
         fused_bits : int, optional
@@ -140,8 +141,8 @@ class Tree:
         Raises
         ------
         ArgumentError
-            Another number of values than of leaves, a node without known arithmetic, or nodes ``fma`` without
-            ``others``: they multiply.
+            Another number of values than of leaves, values that are no numbers of the operands' format, a node without
+            known arithmetic, or nodes ``fma`` without ``others``: they multiply.
         """
         report = self.report
         numbers = _numbers(values, "values")

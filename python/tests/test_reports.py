@@ -91,3 +91,11 @@ def test_other_reports():
     assert "5 passed, 0 failed" in shown(mmascope.check("examples/fp8-accumulators.jsonl"))
     resolved = str(mmascope.resolve("a/b", target="sm_90", type="f32", value=[1.0, 3.0]))
     assert ["out", "3eaaaaab"] in [line.split() for line in resolved.splitlines()] and "0 " not in resolved[:2]
+
+
+def test_reports_are_read_as_dictionaries():
+    report = mmascope.resolve("add.f32", target="sm_90")
+    assert dict(report) == report.data == {**report} == dict(report.items())
+    assert list(report) == list(report.keys()) and len(report) == len(report.data)
+    assert "legal" in report and "nothing" not in report
+    assert report.get("rule") == report["rule"] and report.get("nothing", 7) == 7

@@ -189,6 +189,28 @@ def test_what_is_known_beside_a_tree_goes_to_json_and_back(flat):
             one.run(x)
 
 
+def test_values_are_numbers_of_the_operands_format():
+    tree = mmascope.Tree.from_json("(add f32 (add f32 0 1) 2)")
+    assert tree.run([1, 2, 0.1]) == tree.run([1, 2, 0.1], dtype="f32")
+    for value in (1 + 2**-20, 1e6, 1e-9):
+        with pytest.raises(mmascope.ArgumentError, match="is no number of f16"):
+            tree.run([1, 2, value], dtype="f16")
+
+
+def test_compensated_sums_have_no_tree():
+    def neumaier(x):
+        total, carry = x[0], numpy.float64(0)
+        for term in x[1:]:
+            after = total + term
+            carry += (total - after) + term if abs(total) >= abs(term) else (term - after) + total
+            total = after
+        return total + carry
+
+    for n in (5, 12):
+        with pytest.raises(mmascope.NoTreeError, match="compensated"):
+            mmascope.reveal(neumaier, n, dtype="float64")
+
+
 def test_the_program_and_python_read_each_others_trees(tmp_path):
     def program(*words):
         done = subprocess.run([sys.executable, "-m", "mmascope", *words], capture_output=True, text=True, timeout=60)

@@ -41,7 +41,7 @@ typedef struct mmascope_cast_options {
    */
   const char *overflow;
   /*
-   ptx, ml_dtypes, ocp, host, ieee
+   ptx, ml_dtypes, ocp, host
    */
   const char *policy;
   /*
@@ -225,7 +225,8 @@ const char *mmascope_last_error(void);
  which of A and B lie transposed. Arrays are packed, as `mmascope_dot_packed` takes them. C may be NULL for zeros, the
  scales are NULL where the unit has none; `schedule` may be NULL for the instructions in ascending
  order. k need not be a multiple of the unit's: it is padded with +0. `threads` bounds the threads; the result never
- depends on it. d has the format of the unit's d, or that of the schedule's end. On an error d is left as it was.
+ depends on it. d has the format of the unit's d, or that of the schedule's end. A schedule with `emulate=` takes A and B in
+ its wide format: 4 or 8 bytes an element. On an error d is left as it was.
 
  # Safety
  The arrays are as long as said, at any address. d overlaps no other one. Null arrays are errors, but for c and the

@@ -21,7 +21,7 @@ pub struct mmascope_cast_options {
     pub rounding: *const c_char,
     /// ieee, satfinite, nan
     pub overflow: *const c_char,
-    /// ptx, ml_dtypes, ocp, host, ieee
+    /// ptx, ml_dtypes, ocp, host
     pub policy: *const c_char,
     /// Negative values become +0.
     pub relu: c_int,

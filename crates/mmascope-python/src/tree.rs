@@ -139,7 +139,7 @@ impl Tree {
             return Err(argument("run: more second factors than numbers"));
         }
         facts.check_products(others.len()).raised()?;
-        let terms: Vec<Term> = values
+        let mut terms: Vec<Term> = values
             .iter()
             .enumerate()
             .map(|(index, &value)| match others.get(index) {
@@ -147,6 +147,11 @@ impl Tree {
                 None => Term::Value(value),
             })
             .collect();
+        // Without a word on the operands' format, numbers are taken as they stand.
+        if dtype.is_some() {
+            let read = facts.read_operands(arithmetic.operands, &mut terms);
+            read.raised()?;
+        }
         let sum = self.inner.execute(&terms, &arithmetic).raised()?;
         Ok(facts.result(sum))
     }
