@@ -2,7 +2,7 @@
 
 use super::Contender;
 use super::number::{decode, number, translate};
-use crate::format::{Class, F32, F64, Format};
+use crate::format::{Class, F32, F64, Format, Kind};
 
 /// How two results differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,6 +88,16 @@ fn distance(left: (u64, Format), right: (u64, Format)) -> u64 {
                     translate(word, &format, common)?
                 };
                 let code = common.from_register(word);
+                // Integers are two's complement.
+                if matches!(common.kind, Kind::Fixed { .. }) {
+                    let is_negative = common.signed && code >> (common.bits - 1) == 1;
+                    let wrapped = if is_negative {
+                        1_i128 << common.bits
+                    } else {
+                        0
+                    };
+                    return Some(i128::from(code) - wrapped);
+                }
                 let magnitude = i128::from(code & (common.mask() >> 1));
                 Some(if code == magnitude as u64 {
                     magnitude

@@ -358,13 +358,14 @@ fn check(from: &Format, to: &Format, options: &CastOptions) -> Result<()> {
     }
 }
 
-/// CUDA's headers convert to ue8m0 toward zero or upward, and without SATFINITE a finite number becomes NaN upward alone.
+/// CUDA's headers convert to ue8m0 toward zero, upward or, in software alone, to nearest; without SATFINITE no finite number
+/// becomes NaN toward zero.
 fn of_host_to_ue8m0(rounding: Rounding, overflow: Overflow) -> Result<Overflow> {
     match rounding {
         Rounding::Rz | Rounding::Ru if overflow == Overflow::Nan => Ok(Overflow::Ieee),
-        Rounding::Rz | Rounding::Ru => Ok(overflow),
+        Rounding::Rz | Rounding::Ru | Rounding::Rne => Ok(overflow),
         other => Err(Error::Argument(format!(
-            "round {other}: the policy host converts to ue8m0 with rz or ru alone, as CUDA's headers do"
+            "round {other}: the policy host converts to ue8m0 with rz, ru or rne, as CUDA's headers do"
         ))),
     }
 }

@@ -238,14 +238,18 @@ fn users_units_have_kernels_where_their_parameters_fit() {
             format!("{f16} k=4"),
             "fused L=4 F=37 grid=products -> rz f32",
         ),
-        // Kernels of `st-fdpa` alone multiply by block scales.
+        // Several scales in a sum, scales that are no powers of two, and a sum of scaled products without a floor of E.
         (
-            "a=e4m3 b=e4m3 c=f32 d=f32 k=4 scale=ue8m0 block=4".to_owned(),
+            "a=e4m3 b=e4m3 c=f32 d=f32 k=8 scale=ue8m0 block=4".to_owned(),
+            "s = fused L=8 F=25 e0=-133 from +0 -> rz f32 ; d = add c s -> rne f32",
+        ),
+        (
+            "a=e4m3 b=e4m3 c=f32 d=f32 k=4 scale=ue4m3 block=4".to_owned(),
             "fused L=4 F=25 e0=-133 -> rz f32",
         ),
         (
-            "a=e4m3 b=e4m3 c=f32 d=f32 k=8 scale=ue8m0 block=4".to_owned(),
-            "s = fused L=4 F=25 from +0 -> rz f32 ; d = add c s -> rne f32",
+            "a=e4m3 b=e4m3 c=f32 d=f32 k=4 scale=ue8m0 block=4".to_owned(),
+            "fused L=4 F=25 -> rz f32",
         ),
     ];
     for (signature, program) in without {

@@ -188,6 +188,8 @@ fn cast(from: Format, to: Format, mode: Mode, target: Target) -> Answer {
     if !allowed.contains(&mode) {
         let text = if scale {
             "ftof to E8M0 rounds to zero or to positive infinity only"
+        } else if [F16, F32].contains(&to) {
+            "ftof rounds to nearest even only; the bytecode of cuTile 13.4 knows RM, RP and RA for f16 and f32 too"
         } else {
             "ftof rounds to nearest even only"
         };

@@ -153,19 +153,19 @@ fn outputs_of_the_same_format_follow_their_policy() {
         of.c = Some(vec![c; 4]);
         run(unit, &of, schedule, None)
     };
-    let (infinite, nan) = (0xff80_0000, 0x7f81_2345);
+    let (infinite, nan) = (0x7f80_0000, 0x7f81_2345);
     for (schedule, of_infinity, of_nan) in [
-        ("out=rne f32", 0xff80_0000, 0x7fc0_0000),
-        ("out=rne f32 overflow=sat", 0xff7f_ffff, 0x7fc0_0000),
+        ("out=rne f32", 0x7f80_0000, 0x7fc0_0000),
+        ("out=rne f32 overflow=sat", 0x7f7f_ffff, 0x7fc0_0000),
         ("out=rne f32 overflow=nan", 0x7fc0_0000, 0x7fc0_0000),
         (
             "split-k=2 reduce=ascending/f32; out=rz f32 overflow=sat",
-            0xff7f_ffff,
+            0x7f7f_ffff,
             0x7fc0_0000,
         ),
         (
             "c=epilogue/f32; out=rne f32 overflow=sat",
-            0xff7f_ffff,
+            0x7f7f_ffff,
             0x7fc0_0000,
         ),
     ] {
