@@ -155,6 +155,13 @@ impl Asked {
         let (from, to) = (self.cast.from(), self.cast.to());
         let given = &args::as_written(given);
         let word = explain::word_of("VALUE", given, from, true)?;
+        // (Units ignore bits beside a scale's code; a cast has no use for them.)
+        if from.register.shift == 0 && word > from.mask() {
+            return Err(Failure::Input(format!(
+                "VALUE = {given} does not fit the {} bits of {from}",
+                from.bits
+            )));
+        }
         let rounded = explain::word_of("VALUE", given, from, false).is_err();
         let (out, otherwise) = self.one(place, word);
         let codes = (from.from_register(word), to.from_register(out));
@@ -463,6 +470,7 @@ fn overflow_name(cast: &Cast) -> &'static str {
         (Overflow::Ieee, Some(Specials::AllOnesNan | Specials::NegativeZeroNan)) => {
             match cast.rounding() {
                 Rounding::Rz | Rounding::Odd => "satfinite, infinities not",
+                Rounding::Ru if !cast.to().signed => "nan",
                 Rounding::Ru | Rounding::Rd => "nan, satfinite on the other side",
                 _ => "nan",
             }

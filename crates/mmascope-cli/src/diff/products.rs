@@ -254,10 +254,10 @@ fn results(options: &Diff) -> Result<Vec<Side<'static>>, Failure> {
 /// The format of an integer unit's D as files have it.
 fn integers(dtype: &str) -> Option<Format> {
     let name = match dtype.trim_start_matches(['<', '>', '=']) {
-        "i4" => "int32",
-        "u4" => "uint32",
-        "i8" => "int64",
-        "u8" => "uint64",
+        "i4" | "I32" => "int32",
+        "u4" | "U32" => "uint32",
+        "i8" | "I64" => "int64",
+        "u8" | "U64" => "uint64",
         _ => return None,
     };
     Format::named(name).ok()

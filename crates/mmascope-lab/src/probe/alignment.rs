@@ -572,11 +572,14 @@ fn overflow_of_products(bench: &mut Bench<'_>, order: &Order) -> Result<()> {
             bench.power(&mut input, k, negative, exponent);
         }
         let reading = bench.ask_one(input)?;
-        overflows = reading.is_nan() || reading.is_infinite();
-        if !overflows {
-            let [one, other] = pair.map(|(_, negative, exponent)| power(negative, exponent));
-            let sum = &one + &other;
-            is_sum = reading.number() == Some(sum.clone()) || sum.is_zero() && reading.is_zero();
+        if reading.is_nan() || reading.is_infinite() {
+            continue;
+        }
+        overflows = false;
+        let [one, other] = pair.map(|(_, negative, exponent)| power(negative, exponent));
+        let sum = &one + &other;
+        is_sum = reading.number() == Some(sum.clone()) || sum.is_zero() && reading.is_zero();
+        if is_sum {
             break;
         }
     }

@@ -29,6 +29,8 @@ pub(super) struct Way {
 pub(super) struct Outcome {
     /// The first way that is left.
     pub(super) way: Way,
+    /// All of them.
+    pub(super) ways: Vec<Way>,
     /// The most fraction bits with which fused nodes agree just as well.
     pub(super) most_bits: Option<i32>,
     /// Inputs on which no way agreed that had agreed on all others.
@@ -253,6 +255,7 @@ pub(super) fn replay(
     let most_bits = alike.map(|fused| fused.bits).max();
     Ok(Some(Outcome {
         way,
+        ways,
         most_bits,
         failures,
     }))
@@ -275,11 +278,11 @@ pub(super) fn cancelling_input(
     random: &mut Random,
 ) -> Vec<Term> {
     let mut input = random_input(meter, random);
-    let largest = |format: Format| {
-        let float = format.float();
-        float.map_or(0, |float| float.exponent_bits.min(11)).max(1)
+    let largest = |format: Format| match format.float() {
+        Some(_) => format.decode(format.max_finite(false)).exponent,
+        None => 0,
     };
-    let emax = (1 << (largest(report.operands).min(largest(report.format)) - 1)) - 1;
+    let emax = largest(report.operands).min(largest(report.format));
     let precision = report.format.float().map_or(0, |float| float.fraction_bits) as i32 + 1;
     // (c has another format than products.)
     let is_product = |term: &Term| matches!(term, Term::Product(..));

@@ -72,7 +72,7 @@ pub(super) fn register_word(name: &str, digits: &str, format: &Format) -> Result
             format.digits()
         )));
     };
-    if format.register.shift == 0 && word > format.mask() {
+    if format.register.shift == 0 && format.signed && word > format.mask() {
         return Err(Error::Argument(format!(
             "{name} = 0x{digits} does not fit the {} bits of {format}",
             format.bits

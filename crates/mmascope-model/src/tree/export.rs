@@ -171,8 +171,8 @@ impl Tree {
     ///
     /// # Errors
     /// [`Error::Argument`] when a node has no counterpart: an unresolved one, a fused one without
-    /// its fraction bits, a fused, exact or directed sum in f64, or in a format without NaN; exact products of f64 in a
-    /// narrower sum (but in Python); products rounded to other formats
+    /// its fraction bits, a fused, exact or directed sum in f64, or in a format without NaN; products of f64 in a
+    /// narrower sum that takes them exactly or rounds them with a direction (but in Python); products rounded to other formats
     /// than f32 and f64; more than one leaf beside the products; `fma` nodes without products.
     pub fn export(
         &self,
