@@ -276,3 +276,27 @@ fn wrong_input_is_exit_status_2_with_a_reason() {
         text(&output.stderr)
     );
 }
+
+/// The units ignore the top bit of a ue4m3 scale (§2.4 of the arithmetic), so that words of a device may have it.
+#[test]
+fn bits_beside_the_code_of_a_scale_are_taken() {
+    let unit = "rtx-blackwell:mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3";
+    let with = |scale: &str| {
+        let operands = [
+            "--a", "1", "--b", "1", "--c", "0", "--sb", "0x38", "--sa", scale,
+        ];
+        done(&[&["--arch", unit][..], &operands].concat())
+    };
+    for (scale, result) in [
+        ("0x38", "3f800000"),
+        ("0xb8", "3f800000"),
+        ("0xc0", "40000000"),
+    ] {
+        let said = with(scale);
+        let line = said.lines().find(|line| line.starts_with("result"));
+        assert!(
+            line.is_some_and(|line| line.contains(result)),
+            "{scale}: {said}"
+        );
+    }
+}
