@@ -109,24 +109,26 @@ fn sorted_products_behind_c_are_named() {
     }
 }
 
+/// An expansion: exact for what fits, rounded once.
+fn expansion(x: &[f32]) -> f32 {
+    let mut parts: Vec<f64> = Vec::new();
+    for &term in x {
+        let mut carry = f64::from(term);
+        parts.retain_mut(|part| {
+            let sum = carry + *part;
+            let other = sum - carry;
+            let error = (carry - (sum - other)) + (*part - other);
+            (carry, *part) = (sum, error);
+            error != 0.0
+        });
+        parts.push(carry);
+    }
+    parts.iter().sum::<f64>() as f32
+}
+
 #[test]
 fn exact_sums_are_named() {
-    // Expansions: exact for what fits, rounded once.
-    let report = report(24, |x| {
-        let mut parts: Vec<f64> = Vec::new();
-        for &x in x {
-            let mut carry = f64::from(x);
-            parts.retain_mut(|part| {
-                let sum = carry + *part;
-                let other = sum - carry;
-                let error = (carry - (sum - other)) + (*part - other);
-                (carry, *part) = (sum, error);
-                error != 0.0
-            });
-            parts.push(carry);
-        }
-        parts.iter().sum::<f64>() as f32
-    });
+    let report = report(24, expansion);
     let said = report
         .notes
         .iter()
@@ -183,22 +185,8 @@ fn compensated_sums_are_no_exact_ones() {
         let is_named = matches!(report.nature, Nature::Compensated(_));
         assert!(is_named, "{n}: {}", report.verdict());
     }
-    // A sum that is exact stays one: f64 holds more than such inputs have, where they are narrow.
-    let report = report(5, |x| {
-        let mut parts: Vec<f64> = Vec::new();
-        for &term in x {
-            let mut carry = f64::from(term);
-            parts.retain_mut(|part| {
-                let sum = carry + *part;
-                let other = sum - carry;
-                let error = (carry - (sum - other)) + (*part - other);
-                (carry, *part) = (sum, error);
-                error != 0.0
-            });
-            parts.push(carry);
-        }
-        parts.iter().sum::<f64>() as f32
-    });
+    // A sum that is exact stays one.
+    let report = report(5, expansion);
     assert_eq!(report.nature, Nature::Tree, "{}", report.verdict());
     assert_eq!(report.verified.mismatches, 0, "{}", report.verdict());
 }
