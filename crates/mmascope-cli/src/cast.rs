@@ -244,9 +244,7 @@ impl Asked {
         // A number that the source format does not hold is refused, as VALUE is; no option clamps here.
         let casting = Casting::default();
         let words = array.words(from, &casting).map_err(|error| {
-            let text = report::told(&error);
-            let text = text.replace("; saturate to clamp such numbers", "");
-            Failure::Input(format!("--input: {text}"))
+            Failure::Input(format!("--input: {}", report::told_unclamped(&error)))
         })?;
         let cancel = interrupt::deferred();
         let results = match self.random {

@@ -148,10 +148,9 @@ fn numbers(array: &Array) -> Result<Vec<u32>, Failure> {
         saturate: false,
     };
     // (No option clamps here: what is beyond f32 is no number of this command.)
-    let words = array.words(&F32, &casting).map_err(|error| {
-        let text = error.to_string();
-        Failure::Input(text.replace("; saturate to clamp such numbers", ""))
-    })?;
+    let words = array
+        .words(&F32, &casting)
+        .map_err(|error| Failure::Input(report::told_unclamped(&error)))?;
     Ok(words.iter().map(|word| word as u32).collect())
 }
 

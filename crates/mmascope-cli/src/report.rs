@@ -79,6 +79,13 @@ pub(crate) fn told(error: &mmascope::Error) -> String {
     with_options(&format!("{error}{everything}"))
 }
 
+/// An error about an array's numbers where no option clamps those that the format does not hold.
+pub(crate) fn told_unclamped(error: &mmascope::Error) -> String {
+    error
+        .to_string()
+        .replace("; saturate to clamp such numbers", "")
+}
+
 /// What messages of the library ask for, and the same with the option that gives it.
 const OPTIONS: [(&str, &str); 14] = [
     ("type: it is missing", "--type: it is missing"),

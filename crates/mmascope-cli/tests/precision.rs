@@ -685,6 +685,8 @@ fn what_the_source_of_a_cast_does_not_hold_is_refused() {
             out.display()
         );
         refused(&arguments, &["--input", from]);
+        // There is no option that would clamp it.
+        assert!(!mmascope(&arguments).err.contains("saturate"));
         assert!(!out.exists());
     }
 }
