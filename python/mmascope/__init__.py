@@ -7,6 +7,8 @@
 <mmascope.Instruction hopper:wgmma.m64n8k16.f32.f16.f16>
 """
 
+from typing import Any as _Any
+
 from ._catalogue import Catalogue, Instruction, Unit, catalogue, find, load_isa
 from ._compare import check, diff, error, identify, resolve, specials
 from ._core import __version__
@@ -25,7 +27,7 @@ from ._explain import Explanation, explain
 from ._precision import Quantized, cast, dequantize, quantize
 from ._products import chosen, dot, matmul
 from ._report import Report
-from ._results import Checked, Difference, Errors, Identification
+from ._results import Checked, Difference, Errors, Identification, Specials
 from ._reveal import NoTreeError, reveal
 from ._tree import Tree
 
@@ -48,6 +50,7 @@ __all__ = [
     "NoTreeError",
     "Quantized",
     "Report",
+    "Specials",
     "TextError",
     "Tree",
     "Unit",
@@ -82,7 +85,7 @@ __all__ = [
 _LATER = ("ray", "subjects", "torch")
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> _Any:
     if name in _LATER:
         import importlib
 

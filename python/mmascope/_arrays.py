@@ -172,6 +172,8 @@ def bits_of(array: numpy.ndarray[Any, Any], argument: str, any_layout: bool) -> 
         name = array.dtype.name
         kind = _NARROW.get(name)
         if kind is not None:
+            if not array.dtype.isnative:
+                array = array.astype(array.dtype.newbyteorder("="))
             array = array.view(f"uint{8 * array.dtype.itemsize}")
         elif name in _INTEGERS:
             # One in a byte; the bits above are its sign, or anything.

@@ -153,6 +153,13 @@ class Instruction:
         # The arithmetic goes along: another process may have another catalogue.
         return _unpickled, (self.arch, self.name, self.signature, self.arithmetic)
 
+    def __copy__(self) -> Instruction:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Instruction:
+        # Nothing of it changes.
+        return self
+
     def __repr__(self) -> str:
         if self.name is None:
             return f"<mmascope.Unit {self.signature}: {self.arithmetic}>"

@@ -19,7 +19,7 @@ from ._errors import ArgumentError, Error, FileError, UnknownNameError
 from ._precision import converted
 from ._products import _NUMBERS, _Given, _Op, type_of
 from ._report import Report
-from ._results import Checked, Difference, Errors, Identification
+from ._results import Checked, Difference, Errors, Identification, Specials
 
 #: Arguments that have the names of the program's options.
 _OWN = {"arch": "arch", "schedule": "schedule"}
@@ -471,7 +471,8 @@ def identify(
 @_checks.named
 def resolve(operation: str, *, target: str, type: str | None = None, policy: str = "llvm", fmf: str | Sequence[str] = (),
             round: str | None = None, approx: bool = False, ftz: bool = False, denormal: str | None = None,
-            reflect: dict[str, int] | None = None, preset: str | None = None, value: Any = ()) -> Report:
+            reflect: dict[str, int] | None = None, preset: str | None = None, prec_div: int | None = None,
+            prec_sqrt: int | None = None, fma: int | None = None, value: Any = ()) -> Report:
     """Which instructions a compiler chooses for an operation, and which bits they give.
 
     Parameters
@@ -481,11 +482,11 @@ def resolve(operation: str, *, target: str, type: str | None = None, policy: str
     target : str
         ``sm_90``.
     type : str, optional
-        f32, f64, f16, bf16.
+        f32, f64, f16, bf16; a symbol such as ``__nv_fast_expf`` has its own.
     policy : {"llvm", "seed", "libnvvm", "cuda-tile"}
     fmf : str or sequence of str
         Fast-math flags.
-    round, approx, ftz, denormal, reflect, preset
+    round, approx, ftz, denormal, reflect, preset, prec_div, prec_sqrt, fma
         As ``mmascope resolve`` has them.
     value : sequence, optional
         Numbers, or words as text (``0x3f800000``), for which the resolved operation is evaluated.
@@ -531,6 +532,10 @@ def resolve(operation: str, *, target: str, type: str | None = None, policy: str
         _checks.text(key, "reflect", "__CUDA_FTZ", optional=False)
         _checks.whole(number, f"reflect[{key!r}]", -(1 << 63), most=(1 << 63) - 1)
         arguments += ["--reflect", f"{key}={number}"]
+    for level, argument, most in ((prec_div, "prec_div", 3), (prec_sqrt, "prec_sqrt", 1), (fma, "fma", 1)):
+        _checks.whole(level, argument, optional=True, most=most)
+        if level is not None:
+            arguments += [f"--{argument.replace('_', '-')}", str(int(level))]
     values = [value] if isinstance(value, (str, int, float, numpy.number)) else value
     if not isinstance(values, (Sequence, numpy.ndarray)) or isinstance(values, bytes):
         raise ArgumentError(f"value: {value!r} is no number, no word as text and no sequence of them")
@@ -545,8 +550,13 @@ def resolve(operation: str, *, target: str, type: str | None = None, policy: str
 
 
 @_checks.named
-def specials(arch: str | None = None, instruction: str | None = None) -> Report:
+def specials(arch: str | None = None, instruction: str | None = None) -> Specials:
     """What each unit makes of special operands: NaN, infinities, subnormal numbers, -0.
+
+    Returns
+    -------
+    Specials
+        A case a line, for each unit; ``["units"]`` has the operands too.
 
     Raises
     ------
@@ -569,4 +579,4 @@ def specials(arch: str | None = None, instruction: str | None = None) -> Report:
     if instruction is not None:
         arguments += ["--inst", instruction]
     data, holds = _said(arguments, names={**_checks.NAMES, **_OWN})
-    return Report(data, holds)
+    return Specials(data, holds)

@@ -174,7 +174,8 @@ class Inference(Report):
         more = f", {confirmed} more confirm it" if confirmed else ""
         lines += [("verified", f"{verified['trials']} answers, {verified['mismatches']} mismatches{more}"),
                   ("queries", str(data["queries"]))]
-        return lines
+        limit = "reached its limit of computing time: another model may fit as well"
+        return lines + ([("search", limit)] if data["reached_limit"] else [])
 
     def _parts(self) -> list[str | Table]:
         return [Table(("", ""), self._lines(), most=200)]
@@ -293,7 +294,8 @@ def infer(
     confirm : int, optional
         Fresh inputs beside the budget that confirm the model. By default 100,000, and 0, which is none, with a budget
         below 20,000. A row of the catalogue gets a fifth as many. A model with several unusual parameters or more
-        than eight statements gets three times as many. They end when the device has taken about ten seconds for them.
+        than eight statements, or of a search that reached its limit of computing time, gets three times as many.
+        They end when the device has taken about ten seconds for them.
     seed : int
         Of everything random.
     catalogue : bool

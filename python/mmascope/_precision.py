@@ -13,7 +13,7 @@ from ._products import _Op
 
 
 class _Wanted:
-    __slots__ = ("from", "ftz", "overflow", "policy", "pzo", "random_bits", "relu", "round", "sat", "to")
+    __slots__ = ("from", "ftz", "overflow", "policy", "pzo", "random_bits", "relu", "round", "sat", "target", "to")
     to: str
     round: str | None
     overflow: str | None
@@ -23,6 +23,7 @@ class _Wanted:
     ftz: bool
     pzo: bool
     random_bits: str | None
+    target: str | None
 
 
 @_checks.named
@@ -39,6 +40,7 @@ def cast(
     ftz: bool = False,
     pzo: bool = False,
     random_bits: str | int | None = None,
+    target: str | None = None,
 ) -> Any:
     """Numbers in another format, with the bits of PTX ``cvt``, of ``ml_dtypes``, of OCP or of this machine.
 
@@ -59,6 +61,8 @@ def cast(
         PTX modifiers.
     random_bits : str or int, optional
         Bits of stochastic rounding, hexadecimal as text.
+    target : str, optional
+        ``sm_90``: refuses what this target has no ``cvt`` for.
 
     Returns
     -------
@@ -79,7 +83,7 @@ def cast(
     PTX ISA (``cvt``), OCP OFP8 and MX 1.0, ml_dtypes; docs/precision.md.
     """
     for text, argument, example in ((to, "to", "e4m3"), (source, "source", "e4m3"), (round, "round", "rne"),
-                                    (overflow, "overflow", "ieee"), (policy, "policy", "ptx")):
+                                    (overflow, "overflow", "ieee"), (policy, "policy", "ptx"), (target, "target", "sm_90")):
         _checks.text(text, argument, example, optional=argument != "to")
     item, library = operand(array, "array")
     kind = item[1]
@@ -97,6 +101,7 @@ def cast(
     if not isinstance(random_bits, str):
         _checks.whole(random_bits, "random_bits", optional=True)
     wanted.random_bits = f"{int(random_bits):x}" if isinstance(random_bits, (int, numpy.integer)) else random_bits
+    wanted.target = target
     words, _, name = _core.cast(_Op(*item), wanted)
     return library.wrap(words, name)
 
@@ -106,7 +111,7 @@ def converted(item: Operand, to: str) -> Operand:
     wanted = _Wanted()
     setattr(wanted, "from", item[1])
     wanted.to = to
-    wanted.round = wanted.overflow = wanted.policy = wanted.random_bits = None
+    wanted.round = wanted.overflow = wanted.policy = wanted.random_bits = wanted.target = None
     wanted.relu = wanted.sat = wanted.ftz = wanted.pzo = False
     array, kind, name = item
     words, _, _ = _core.cast(_Op(numpy.ascontiguousarray(array), kind, name), wanted)

@@ -262,8 +262,7 @@ def _options(
     options = _Options()
     if schedule is not None and not isinstance(schedule, str):
         raise ArgumentError(f"schedule: {schedule!r} is no text, such as 'split-k=4 reduce=pairwise/f32'")
-    if threads is not None and (not isinstance(threads, int) or not 1 <= threads <= 1024):
-        raise ArgumentError(f"threads = {threads!r}: 1 to 1024 are possible")
+    _checks.whole(threads, "threads", 1, optional=True, most=1024)
     if rounding is not None and (not isinstance(rounding, str) or rounding not in ("rne", "rna", "rz")):
         raise ArgumentError(f"round: {rounding!r}; allowed: 'rne', 'rna', 'rz'")
     options.schedule = schedule
@@ -271,7 +270,7 @@ def _options(
     options.round = rounding
     options.saturate = _checks.flag(saturate, "saturate")
     options.pad = _checks.flag(pad, "pad")
-    options.threads = threads
+    options.threads = None if threads is None else int(threads)
     options.tensor_scales = tensor_scales
     options.by_reference = _checks.flag(by_reference, "by_reference")
     options.progress = None

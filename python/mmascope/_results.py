@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._report import Report, Rows, Table, scientific
+from ._report import SHOWN, Report, Rows, Table, scientific
 
 
 class Difference(Rows, Report):
@@ -169,6 +169,28 @@ class Identification(Rows, Report):
 
 def _share(item: dict[str, Any]) -> str:
     return f"{item['agreeing']} of {item['compared']}"
+
+
+class Specials(Rows, Report):
+    """What units make of special operands."""
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each unit and case: arch, inst, case, d, value."""
+        return [{"arch": unit["arch"], "inst": unit["inst"], "case": case["case"], "d": case["d"], "value": case["value"]}
+                for unit in self.data["units"] for case in unit["cases"]]
+
+    def _headline(self) -> str:
+        count = len(self.data["units"])
+        return f"{count} {'unit' if count == 1 else 'units'}; a dash: the formats have no such operands"
+
+    def _parts(self) -> list[str | Table]:
+        units = self.data["units"]
+        parts: list[str | Table] = [
+            Table(("case", "d", "value"), [[case["case"], case["d"] or "–", case["value"] or "–"] for case in unit["cases"]],
+                  f"{unit['arch']}:{unit['inst']}")
+            for unit in units[:SHOWN]
+        ]
+        return [*parts, f"and {len(units) - SHOWN} more units"] if len(units) > SHOWN else parts
 
 
 class Checked(Rows, Report):

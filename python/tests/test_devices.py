@@ -133,6 +133,9 @@ def test_comparisons():
     assert found and any("hopper" in row for item in found["identified"] for row in item["rows"])
     assert mmascope.error("h100:f16", a=a, b=b)["k"] == 64
     assert mmascope.resolve("sqrt", target="sm_90", type="f32", value=[2.0])["out"] == "3fb504f3"
+    chosen = [mmascope.resolve("a/b", target="sm_90", type="f32", prec_div=level)["ptx"] for level in (0, 2)]
+    assert chosen[0] != chosen[1]
+    assert mmascope.resolve("__nv_fast_expf", target="sm_90")["legal"] is True
     with pytest.raises(ValueError):
         mmascope.diff("a100", types="f16,f16,f32")
     with pytest.raises(ValueError, match="^units: a unit of your own"):

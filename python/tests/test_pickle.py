@@ -53,6 +53,9 @@ def test_instructions_and_catalogues():
     own = mmascope.catalogue(isa=TEXT)
     for other in ways(own):
         assert other.hash == own.hash and other.find("pc1", "dot.m8n8k12.f32.f16").k == 12
+    # Copies need no catalogue in use that has the instruction.
+    row = own.find("pc1", "dot.m8n8k12.f32.f16")
+    assert copy.copy(row) == row == copy.deepcopy(row)
     assert pickle.loads(pickle.dumps(mmascope.catalogue())).hash == mmascope.catalogue().hash
 
 

@@ -87,3 +87,23 @@ def test_an_axis_is_any_whole_number():
     assert mmascope.quantize(x, "mxfp4", axis=numpy.int64(0)).axis == 0
     with pytest.raises(ValueError, match="^axis = True: "):
         mmascope.quantize(x, "mxfp4", axis=True)
+
+
+def test_a_cast_may_need_a_target():
+    ones = numpy.ones(2, dtype=numpy.float32)
+    assert mmascope.cast(ones, "e4m3", source="f32", target="sm_90").tolist() == mmascope.cast(ones, "e4m3").tolist()
+    with pytest.raises(ValueError, match="^target = 'sm_80' has no cvt.* it is there on sm_89"):
+        mmascope.cast(ones, "e4m3", target="sm_80")
+    with pytest.raises(ValueError, match="^target = 'sm_90': PTX has no such cvt on any target"):
+        mmascope.cast(ones, "e4m3fnuz", target="sm_90")
+    with pytest.raises(KeyError, match="unknown target 'foo'"):
+        mmascope.cast(ones, "e4m3", target="foo")
+
+
+def test_narrow_floats_of_another_byte_order():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    plain = numpy.arange(1, 17, dtype=numpy.float32).astype(ml_dtypes.bfloat16)
+    turned = plain.astype(plain.dtype.newbyteorder(">"))
+    assert not turned.dtype.isnative and turned.tobytes() != plain.tobytes()
+    assert float(mmascope.dot(turned, numpy.ones(16, ml_dtypes.bfloat16), arch="h100")) == 136
+    assert same(mmascope.cast(turned, "f32"), plain.astype(numpy.float32))

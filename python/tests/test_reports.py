@@ -99,3 +99,14 @@ def test_reports_are_read_as_dictionaries():
     assert list(report) == list(report.keys()) and len(report) == len(report.data)
     assert "legal" in report and "nothing" not in report
     assert report.get("rule") == report["rule"] and report.get("nothing", 7) == 7
+
+
+def test_specials_are_those_of_the_program():
+    report = mmascope.specials("h100", "f16")
+    text = shown(report)
+    for line in program("specials", "--arch", "h100", "--inst", "f16").splitlines()[1:-2]:
+        name, _, word = line.strip().partition("  ")
+        assert f" {name}  " in text and word.split(" = ")[0].strip() in text, line
+    assert report.to_dicts()[0] == {"arch": "hopper", "inst": "wgmma.m64n8k16.f32.f16.f16", "case": "nan+x",
+                                    "d": "7fffffff", "value": "nan"}
+    assert "and " in str(mmascope.specials("h100")) and len(mmascope.specials("h100").to_dicts()) > 1000

@@ -318,3 +318,106 @@ def test_the_module_comes_without_an_import_of_its_own():
     code = "import mmascope; print(mmascope.torch.simulate.__name__, mmascope.subjects.__name__)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert printed.stdout == "simulate mmascope.subjects\n"
+
+
+class Parted(torch.nn.Module):
+    """A product between two layers, and what a run may change: its inputs, buffers, random numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(512)
+        self.weight = torch.nn.Parameter(torch.randn(512, 64) * 8)
+        self.last = torch.nn.Identity()
+
+    def forward(self, x):
+        return self.last(self.norm(x) @ self.weight) * 2
+
+
+def test_products_outside_layers_are_compared_too():
+    torch.manual_seed(4)
+    found = mmascope.torch.compare(Parted().half().eval(), torch.randn(64, 512).half(), ["v100", "mi300x"])
+    rows = {row["layer"]: row for row in found.layers}
+    assert [row["layer"] for row in found.layers] == ["norm", "last", ""] and rows["norm"]["differing"] == 0
+    assert rows[""]["differing"] == int((found.outputs["v100"] != found.outputs["mi300x"]).sum()) > 0
+    # The layer that has it first has done nothing to it.
+    assert (found.first["layer"], found.first["of"], found.first["explanation"]) == ("last", "input", None)
+    assert "before it, in the input of last[" in str(found) and "(model)" in str(found)
+
+
+def test_every_run_of_a_comparison_begins_alike():
+    torch.manual_seed(4)
+    net = torch.nn.Sequential(torch.nn.Linear(64, 32), torch.nn.Dropout(0.5), torch.nn.BatchNorm1d(32),
+                              torch.nn.Linear(32, 4)).bfloat16().train()
+    x = torch.randn(8, 64).bfloat16()
+    state = {name: value.clone() for name, value in net.state_dict().items()}
+    before = torch.random.get_rng_state()
+    # Both are Hopper.
+    found = mmascope.torch.compare(net, x, ["h200", "h100"])
+    assert found.first is None and "no layer differs" in str(found)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert all(torch.equal(value, state[name]) for name, value in net.state_dict().items())
+
+    class Changing(torch.nn.Linear):
+        def forward(self, x):
+            return super().forward(x.mul_(2))
+
+    kept = x.clone()
+    assert mmascope.torch.compare(Changing(64, 8).bfloat16(), x, ["h100", "h200"]).first is None
+    assert torch.equal(x, kept)
+
+
+def test_calls_are_matched_by_name():
+    class Routed(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.gate, self.own = torch.nn.Linear(16, 16), torch.nn.Linear(16, 16)
+            self.runs = 0
+
+        def forward(self, x):
+            self.runs += 1
+            x = self.gate(x) if self.runs == 1 else x
+            return self.own(self.own(x))
+
+    found = mmascope.torch.compare(Routed().bfloat16(), torch.ones(2, 16).bfloat16(), ["h100", "h200"])
+    assert found.unmatched == ["gate: call 1 under h100 has none beside it under h200"]
+    assert [row["layer"] for row in found.layers] == ["own", "own"] and found.unmatched[0] in str(found)
+
+
+def test_simulations_of_several_threads_leave_pytorch_as_it_was():
+    import threading
+
+    def switches():
+        return (torch.backends.mha.get_fastpath_enabled(), torch._C._get_mkldnn_enabled(),
+                torch.backends.cuda.flash_sdp_enabled(), torch.backends.cuda.mem_efficient_sdp_enabled())
+
+    before = switches()
+    begun, ended = threading.Event(), threading.Event()
+    x = torch.randn(2, 8, 16, dtype=torch.bfloat16)
+    reports = []
+
+    def other():
+        with mmascope.torch.simulate(arch="a100") as simulation:
+            begun.set()
+            assert ended.wait(20)
+            torch.nn.functional.scaled_dot_product_attention(x, x, x)
+            reports.append(simulation.report)
+
+    thread = threading.Thread(target=other)
+    with mmascope.torch.simulate(arch="h100"):
+        thread.start()
+        assert begun.wait(20)
+    ended.set()
+    thread.join()
+    assert switches() == before
+    assert reports[0].routed and not reports[0].unrouted
+
+
+def test_distances_and_small_linear_layers_are_said():
+    with mmascope.torch.simulate(arch="h100") as simulation:
+        torch.cdist(torch.randn(30, 8), torch.randn(30, 8))
+    assert [item["op"] for item in simulation.report.unrouted] == ["_euclidean_dist"]
+    with torch.inference_mode(), mmascope.torch.simulate(arch="h100") as simulation:
+        assert torch.nn.functional.linear(torch.ones(2, 4), torch.ones(4)).tolist() == [4, 4]
+        assert torch.nn.functional.linear(torch.ones(2, 0), torch.ones(3, 0)).shape == (2, 3)
+    assert {item["reason"] for item in simulation.report.unrouted} == {
+        "a matrix times a vector uses no matrix unit", "an empty matrix"}

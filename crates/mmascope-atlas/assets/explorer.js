@@ -73,10 +73,15 @@
     for (const side of SIDES) if (state.words[side].length) link.set(side, state.words[side].join(""));
     for (const other of state.units.slice(1)) link.append("against", other);
     if (state.mods.size) link.set("mods", [...state.mods].join(","));
-    if (state.picture) link.set("picture", state.picture);
+    // Without it a link with several units shows the second beside the first.
+    if (state.units.length > 1) link.set("picture", state.picture);
     if (state.own) link.set("own", state.own);
     if (state.view !== "dot") link.set("view", state.view);
-    if (state.view === "cast") for (const name of CAST) link.set(name, $("cast-" + name).value);
+    if (state.view === "cast") {
+      for (const name of CAST) link.set(name, $("cast-" + name).value);
+      const flags = FLAGS.filter((name) => $("cast-" + name).checked);
+      if (flags.length) link.set("flags", flags.join(","));
+    }
     return link.toString();
   };
   const remember = () => history.replaceState(null, "", "#" + fragment());
@@ -88,7 +93,8 @@
     const first = link.get("unit") ?? (arch ? `${arch}:${link.get("inst") ?? "f16"}` : null);
     if (first) state.units = [first, ...link.getAll("against")].slice(0, MOST_UNITS);
     state.mods = new Set((link.get("mods") ?? "").split(",").filter(Boolean));
-    state.picture = Number(link.get("picture") ?? (state.units.length > 1 ? 1 : 0)) || 0;
+    const picture = Number(link.get("picture") ?? (state.units.length > 1 ? 1 : 0));
+    state.picture = Number.isInteger(picture) && picture > 0 ? picture : 0;
     const unknown = [];
     for (const name of CAST) {
       if (!link.has(name)) continue;
@@ -99,9 +105,17 @@
       field.value = name === "from" || name === "to" ? ask({ do: "bits", format: value, word: "0" }).format ?? value : value;
       if (field.value === "" && value !== "") { field.value = before; unknown.push(`${name}=${value}`); }
     }
+    const flags = (link.get("flags") ?? "").split(",").filter(Boolean);
+    for (const name of FLAGS) $("cast-" + name).checked = flags.includes(name);
+    unknown.push(...flags.filter((name) => !FLAGS.includes(name)).map((name) => `flags=${name}`));
     show(["dot", "matrix", "cast", "reveal"].includes(link.get("view")) ? link.get("view") : "dot", false);
-    if (unknown.length) problem("cast-problem", { error: `${unknown.join(", ")} of the link is unknown and left out` });
+    if (unknown.length) {
+      const other = $("cast-problem").hidden ? "" : `${$("cast-problem").textContent}; `;
+      problem("cast-problem", { error: `${other}${unknown.join(", ")} of the link is unknown and left out` });
+    }
     drawUnits();
+    // What the link leaves out is 0, whatever was there before.
+    state.words = { a: [], b: [], c: [], sa: [], sb: [] };
     const given = Object.fromEntries(SIDES.filter((side) => link.has(side)).map((side) => [side, link.get(side)]));
     takeUnit(given);
   };
@@ -115,13 +129,13 @@
       const input = make("input", {
         id, class: "unit-input mono", list: id + "-list", value: name, spellcheck: "false", autocomplete: "off",
         oninput: (event) => suggest(event.target.value),
-        onchange: (event) => { state.units[at] = event.target.value.trim(); at ? compute() : takeUnit({}); },
+        onchange: (event) => { state.units[at] = event.target.value.trim(); at ? compute() : takeUnit({}); drawProducts(); },
       });
       input.value = name;
       const parts = [make("label", { for: id }, at ? `Unit ${at + 1}` : "Unit 1"), input, list];
       const field = make("div", { class: "field" }, ...parts);
       if (!at) return field;
-      const away = make("button", { type: "button", "aria-label": `Remove unit ${at + 1}`, onclick: () => { state.units.splice(at, 1); state.picture = 0; drawUnits(); compute(); $("add-unit").focus(); } }, "Remove");
+      const away = make("button", { type: "button", "aria-label": `Remove unit ${at + 1}`, onclick: () => { state.units.splice(at, 1); state.picture = 0; drawUnits(); compute(); drawProducts(); $("add-unit").focus(); } }, "Remove");
       return make("div", { class: "row" }, field, away);
     }));
     $("add-unit").disabled = state.units.length >= MOST_UNITS;
@@ -134,6 +148,7 @@
     state.picture = state.units.length - 1;
     drawUnits();
     compute();
+    drawProducts();
     $(`unit-${state.units.length - 1}`).focus();
   });
 
@@ -163,7 +178,7 @@
       if (name === "scaleD") {
         const now = [...state.mods].find((own) => own.startsWith("scaleD="));
         const choose = make("select", { id: "mod-scaleD", onchange: (event) => { state.mods = new Set([...state.mods].filter((own) => !own.startsWith("scaleD"))); if (event.target.value !== "0") state.mods.add(`scaleD=${event.target.value}`); compute(); } },
-          ...[..."0123456789"].map((digit) => make("option", { value: digit === "0" ? "0" : `-${digit}` }, digit === "0" ? "none" : `2^-${digit}`)));
+          ...Array.from({ length: 16 }, (_, places) => make("option", { value: places ? `-${places}` : "0" }, places ? `2^-${places}` : "none")));
         choose.value = now ? now.split("=")[1] : "0";
         return make("div", { class: "field" }, make("label", { for: "mod-scaleD" }, "scale of c"), choose);
       }
@@ -269,12 +284,18 @@
     }, at ? `against unit ${at + 1}` : "unit 1 alone")) : []));
     const host = $("picture");
     const tree = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-    tree.innerHTML = `<style>${state.about.style}</style>${answer.picture ?? ""}`;
+    // Long numbers break, and what cannot break scrolls in its own place.
+    tree.innerHTML = `<style>${state.about.style}:host{display:block;overflow-x:auto;overflow-wrap:anywhere}</style>${answer.picture ?? ""}`;
     drawBits();
     remember();
   };
   const draw = () => {
-    const answer = ask({ do: "draw", unit: state.units[0], family: $("family").value, seed: Number($("seed").value), index: Number($("index").value) });
+    const [seed, index] = ["seed", "index"].map((id) => ($(id).value === "" ? NaN : Number($(id).value)));
+    for (const [name, value] of [["seed", seed], ["index", index]]) {
+      if (Number.isSafeInteger(value) && value >= 0) continue;
+      return problem("problem", { error: `${name}: a whole number from 0 to ${Number.MAX_SAFE_INTEGER} is needed` });
+    }
+    const answer = ask({ do: "draw", unit: state.units[0], family: $("family").value, seed, index });
     if (problem("problem", answer)) return;
     compute(Object.fromEntries(Object.entries(answer).filter(([, text]) => text !== null)));
   };

@@ -194,7 +194,7 @@ pub(crate) enum Command {
     Probe(Probe),
     /// Find which instruction produced given matrices
     ///
-    /// Tries every row of the catalogue whose formats hold A, B, C and D exactly and whose K divides theirs,
+    /// Tries every row of the catalogue whose formats hold A, B, C and D exactly, K filled up with +0 where it is no multiple of the row's,
     /// each with the usual schedules of kernels (splits of K, orders, promotion, emulated precision:
     /// docs/schedules.md), first on a sample of D, then, where the whole sample agrees, on every element. Exit status 1 when no
     /// row gives the bits; the nearest is named.

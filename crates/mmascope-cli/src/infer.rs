@@ -9,6 +9,9 @@ use crate::terminal;
 use mmascope::infer::{Found, Inference, InferenceOptions, Outcome, infer_with_progress};
 use mmascope::isa::Catalogue;
 
+/// Said beside a model that was found when the computing time was used up.
+const REACHED_LIMIT: &str = "the search reached its limit of computing time: another model, perhaps a simpler one, may fit as well";
+
 pub(crate) fn run(
     catalogue: &Catalogue,
     common: &Common,
@@ -54,7 +57,12 @@ fn print(inference: &Inference) -> Result<(), Failure> {
         } => {
             writeln!(
                 out,
-                "\nno model in the space fits, as far as the search went"
+                "\nno model in the space fits, as far as the search went{}",
+                if inference.reached_limit {
+                    ": it reached its limit of computing time"
+                } else {
+                    ""
+                }
             )?;
             if let Some(nearest) = nearest {
                 // Rounded down: 100 % would be a fit.
@@ -124,5 +132,8 @@ fn model(out: &mut impl Write, inference: &Inference, found: &Found) -> Result<(
         "verified over {} fresh inputs{confirmed}; {} candidates rejected, each by an answer (--json shows the nearest)",
         inference.trials, found.rejected_count
     )?;
+    if inference.reached_limit {
+        writeln!(out, "{REACHED_LIMIT}")?;
+    }
     Ok(())
 }

@@ -154,6 +154,8 @@ impl<'c> Memories<'c> {
             "k": self.row.signature.k,
             "cases": self.cases,
             "files": files,
+            "any_nan": ANY_NAN,
+            "count": COUNT,
             "source": source,
         });
         Ok(body.as_object().cloned().unwrap_or_default())

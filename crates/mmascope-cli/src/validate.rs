@@ -243,6 +243,10 @@ fn compare(
     failure.map_or(Ok(()), Err)
 }
 
+/// Said in place of steps where nothing parts.
+const UNSTEADY: &str =
+    "asked again, the device gives what the model gives: it does not repeat its answers";
+
 /// A mismatch made small, with its steps.
 struct Explained {
     json: Value,
@@ -273,8 +277,14 @@ fn explained(
             &example.case.operands(),
         )
         .into();
-        let trace = Trace::of(unit, &example.case.operands(), &Modifiers::default());
-        let steps = trace.map_or_else(|error| error.to_string(), |trace| trace.to_string());
+        let differs = example.differs(unit);
+        json["repeats"] = differs.into();
+        let steps = if differs {
+            let trace = Trace::of(unit, &example.case.operands(), &Modifiers::default());
+            trace.map_or_else(|error| error.to_string(), |trace| trace.to_string())
+        } else {
+            UNSTEADY.to_owned()
+        };
         found.push(Explained { json, steps });
     }
     Ok(found)

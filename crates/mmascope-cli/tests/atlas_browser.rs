@@ -332,6 +332,54 @@ fn deep_links_keyboard_and_mouse() {
     assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
 }
 
+/// A link says all that the page shows, and what it leaves out is 0 in a page that is open already, too.
+#[test]
+fn links_say_everything() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some((mut browser, server)) = stage(folder.path()) else {
+        return;
+    };
+    let unit = "#arch=ampere&inst=mma.m16n8k8.f32.f16.f16.f32&a=1,2,3&b=0.5,1,2";
+    explorer(&mut browser, &server, &format!("{unit}&c=-8"));
+    assert_eq!(shown(&mut browser)[0].1, "3f000000");
+    for (fragment, word) in [
+        (unit, "41080000"),
+        ("#arch=ampere&inst=mma.m16n8k8.f32.f16.f16.f32", "00000000"),
+    ] {
+        browser.value(&format!("location.hash = '{fragment}'"));
+        browser.until(&format!(
+            "document.querySelector('#results code').textContent === '{word}'"
+        ));
+    }
+    // One unit alone beside another, and the clamps of casts.
+    explorer(
+        &mut browser,
+        &server,
+        &format!("{unit}&against=hopper:f16,f16,f32&picture=0"),
+    );
+    assert_eq!(browser.value("location.hash.includes('picture=0')"), true);
+    explorer(
+        &mut browser,
+        &server,
+        "#view=cast&from=f32&to=e4m3&value=-1&flags=relu,none",
+    );
+    assert_eq!(
+        browser.text("document.querySelectorAll('#cast-bits code')[1].textContent"),
+        "00"
+    );
+    assert_eq!(browser.value("location.hash.includes('flags=relu')"), true);
+    let problem = browser.text("document.getElementById('cast-problem').textContent");
+    assert_eq!(problem, "flags=none of the link is unknown and left out");
+    // A seed that is none.
+    explorer(&mut browser, &server, unit);
+    browser.value("document.getElementById('seed').value = '-1'");
+    browser.click("#draw");
+    let problem = browser.text("document.getElementById('problem').textContent");
+    assert!(problem.starts_with("seed: a whole number"), "{problem}");
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+}
+
 #[test]
 fn unknown_units_own_units_casts_and_reveal() {
     let _turn = turn();
@@ -519,6 +567,17 @@ fn files_are_dropped_multiplied_and_refused() {
     let shown_words = browser.value("[...document.querySelectorAll('#products table')[0].querySelectorAll('button')].map(it => it.title)");
     let shown_words: Vec<String> = serde_json::from_value(shown_words).expect("words");
     assert_eq!(shown_words, words);
+    // Another unit has another product.
+    let other = "document.querySelector('#products h3').textContent";
+    assert_eq!(browser.text(other), "ampere:mma.m16n8k16.f32.f16.f16.f32");
+    let change = |unit: &str| {
+        format!(
+            "(() => {{ const it = document.getElementById('unit-0'); it.value = '{unit}'; it.dispatchEvent(new Event('change')); }})()"
+        )
+    };
+    browser.value(&change("volta:f16,f16,f32"));
+    assert_eq!(browser.text(other), "volta:mma.m8n8k4.f32.f16.f16.f32");
+    browser.value(&change("ampere:f16,f16,f32"));
     // The first element that differs leads to the step where the units part.
     let count = browser.value("document.querySelectorAll('#products button.differs').length");
     assert!(count.as_u64().is_some_and(|count| count > 0), "{count}");

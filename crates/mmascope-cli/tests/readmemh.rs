@@ -44,6 +44,8 @@ fn holds(folder: &Path, lines: &str) {
     let manifest = manifest(folder);
     assert_eq!(manifest["format"], "readmemh");
     assert_eq!(manifest["cases"], lines.len());
+    assert_eq!(manifest["any_nan"], "any_nan.hex");
+    assert_eq!(manifest["count"], "count.hex");
     assert_eq!(words(folder, "count.hex"), [lines.len() as u64]);
     let keys = [
         ("a", "a"),

@@ -88,7 +88,7 @@ pub struct InferenceOptions {
     /// Fresh random inputs of each family with which the model is verified.
     pub trials: usize,
     /// Fresh inputs beside the budget with which a model is confirmed at the end: a fifth as many where it is a row of the catalogue, three times
-    /// as many where it has several unusual parameters or more than eight statements. By default 100,000, and none with a budget below 20,000.
+    /// as many where it has several unusual parameters or more than eight statements, or the search reached its limit. By default 100,000, and none with a budget below 20,000.
     /// They end when the device has taken about ten seconds for them. Sums of integers have none.
     pub confirm: Option<u64>,
     /// Computing time of the search, of all its threads together (the device's does not count), after which the search
@@ -167,13 +167,14 @@ pub fn infer_with_progress(
             confirmed: 0,
             queries: found.queries(),
             seconds: begin.elapsed().as_secs_f64(),
+            reached_limit: false,
         });
     }
     let _alone = (!options.shares_work).then(parallel::alone);
     let mut run = Run::new(device, options, Signs::default())?;
     let ending = run.run(catalogue, &mut *progress)?;
     let (mut trials, mut queries) = (run.trials, run.asker.queries);
-    let mut confirmed = run.confirmed;
+    let (mut confirmed, mut reached_limit) = (run.confirmed, run.is_cut_short);
     let outcome = match ending {
         Ending::Outcome(outcome) => outcome,
         Ending::Subtracts(signs) => {
@@ -186,6 +187,7 @@ pub fn infer_with_progress(
             let mut run = Run::new(&mut mirrored, &left, signs)?;
             let ending = run.run(None, progress)?;
             (trials, confirmed) = (run.trials, run.confirmed);
+            reached_limit = run.is_cut_short;
             queries += run.asker.queries;
             match ending {
                 Ending::Outcome(outcome) => signs.outcome(&signature, outcome),
@@ -194,6 +196,7 @@ pub fn infer_with_progress(
         }
     };
     let is_model = matches!(outcome, Outcome::Model(_));
+    let is_noise = matches!(outcome, Outcome::Noise { .. });
     Ok(Inference {
         subject,
         signature,
@@ -202,6 +205,7 @@ pub fn infer_with_progress(
         confirmed: if is_model { confirmed } else { 0 },
         queries,
         seconds: begin.elapsed().as_secs_f64(),
+        reached_limit: reached_limit && !is_noise,
     })
 }
 

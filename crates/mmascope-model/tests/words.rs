@@ -185,6 +185,19 @@ fn the_words_of_several_statements_give_their_results() {
             "a=bf16 b=tf32 c=f32 d=f32 k=4",
             "t = fused L=2 F=20 part a=0:5 b=0:7 -> rz f32 ; u = fused L=2 F=exact part a=5:5 b=0:7 from t -> rz f32 ; d = add-mul P=2 part b=7:16 over k=2,0,3,1 from u -> rne f32",
         ),
+        // Formats without infinity, and without NaN, for products and for results.
+        (
+            "a=f16 b=f16 c=f32 d=f32 k=4",
+            "add-mul P=2 products=rne:e4m3 -> rne f32",
+        ),
+        (
+            "a=f16 b=f16 c=f32 d=f32 k=4",
+            "add-mul P=2 products=rz:e2m1 -> rne f32",
+        ),
+        (
+            "a=f16 b=f16 c=f32 d=f32 k=4",
+            "s = fused L=2 F=20 products=rne:e3m2 over k=0,1 from +0 -> ru e2m3 ; t = add-mul P=2 over k=2,3 from +0 -> rne e4m3 ; u = add s t -> rne f32 ; d = add u c -> rne f32",
+        ),
         (
             "a=e4m3 b=e5m2 c=f32 d=f32 k=4",
             "t = t-fdpa L=4 F=9 e0=-20 as f16 over k=3,1 from c -> rz e8m13 ; d = tr-fdpa L=2 F=9 F2=12 over k=0,2 from t -> rne f32",

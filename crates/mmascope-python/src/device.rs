@@ -426,7 +426,11 @@ pub(crate) fn validate(
     }
     let smallest: Vec<_> = smallest
         .iter()
-        .map(|example| example.json(unit.signature()))
+        .map(|example| {
+            let mut json = example.json(unit.signature());
+            json["repeats"] = example.differs(unit).into();
+            json
+        })
         .collect();
     let saved = to_text(&own)?;
     let summary = json!({

@@ -25,6 +25,24 @@ pub(crate) struct Wanted {
     pzo: bool,
     /// Hexadecimal digits.
     random_bits: Option<String>,
+    /// What must have the instruction.
+    target: Option<String>,
+}
+
+/// Refuses a cast for which a target has no instruction.
+fn check_target(cast: &Cast, target: &str) -> PyResult<()> {
+    let Some(form) = cast.form() else {
+        return Err(argument(&format!(
+            "target = '{target}': PTX has no such cvt on any target"
+        )));
+    };
+    if form.targets.include(target).raised()? {
+        return Ok(());
+    }
+    Err(argument(&format!(
+        "target = '{target}' has no {form}; it is there on {}",
+        form.targets
+    )))
 }
 
 /// Elements that are cast at a time.
@@ -90,6 +108,9 @@ pub(crate) fn cast<'py>(
         pzo: wanted.pzo,
     };
     let cast = Cast::new(from, to, &options).raised()?;
+    if let Some(target) = &wanted.target {
+        check_target(&cast, target)?;
+    }
     let casting = Casting {
         saturate: true,
         ..Casting::default()
@@ -108,6 +129,7 @@ pub(crate) fn cast<'py>(
     let mut done = None;
     // Piece by piece: no copy of the whole array is made, and other threads run meanwhile.
     for first in (0..array.len().max(1)).step_by(PIECE) {
+        py.check_signals()?;
         let piece = first..array.len().min(first + PIECE);
         let Some(words) = array.own_words(piece, &from, &casting)? else {
             break;

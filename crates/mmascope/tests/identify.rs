@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use mmascope::array::{Array, Element};
 use mmascope::cases::philox;
 use mmascope::dpa::{Modifiers, Operands};
-use mmascope::format::{BF16, F16, F32, Format};
+use mmascope::format::{BF16, F16, F32, F64, Format};
 use mmascope::gemm::{Arrays, Matrices, Matrix, Product, Schedule, Watch};
 use mmascope::identify::{Factors, Identification, Question, identify};
 use mmascope::isa::Catalogue;
@@ -114,6 +114,30 @@ fn answer(operands: Arrays<'_>, made: &Made, factors: Factors) -> Identification
         factors,
     };
     identify(Catalogue::built_in(), &question, &GO, &|_| ()).expect("an answer")
+}
+
+/// Results in a file of a wider type: which NaN a NaN was there is not known, and no schedule is refuted by it.
+#[test]
+fn a_nan_in_a_wider_file_is_any_nan() {
+    let [m, n, k] = [8, 8, 48];
+    let mut made = make("chain", [m, n, k], true);
+    let mut a = words(1, m * k);
+    a[3] = 0x7e00;
+    made.a = array("A", [m, k], &F16, &a);
+    // A row of NaN, as the unit writes it.
+    made.d[..n].fill(0x7fff_ffff);
+    let wide = |word: &u64| f64::from(f32::from_bits(*word as u32)).to_le_bytes();
+    let bytes: Vec<u8> = made.d.iter().flat_map(wide).collect();
+    let d = Array::new("D", &[m, n], Element::Number(F64), bytes).expect("an array");
+    let question = Question {
+        operands: arrays(&made, true),
+        d: &d,
+        factors: Factors::default(),
+    };
+    let wide = identify(Catalogue::built_in(), &question, &GO, &|_| ()).expect("an answer");
+    for found in [found(&made, true), wide] {
+        assert!(schedules(&found).contains(&"chain".to_owned()));
+    }
 }
 
 /// A unit that adds a and b makes no product of matrices, whatever it gives.

@@ -147,6 +147,10 @@ fn a_difference_inside_a_tile_is_named() {
         replays(other, model, mismatch);
         let example = shrink(&mut wrong, model, mismatch).expect("answers");
         assert_ne!(example.device, Answer::Word(example.model));
+        assert!(example.differs(model));
+        // A device that is right when it is asked again does not repeat its answers, and nothing is left to explain.
+        let example = shrink(&mut right, model, mismatch).expect("answers");
+        assert!(!example.differs(model));
     }
     let text = serde_json::to_string(&state).expect("JSON");
     assert_eq!(

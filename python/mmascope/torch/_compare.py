@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,16 +15,24 @@ from .._report import Rows
 from ._simulate import SimulationReport, simulate
 
 
+#: What the model itself is called where its name is empty.
+_MODEL = "(model)"
+
+
 class Comparison(Rows):
     """Layers and outputs of a model under several architectures."""
 
     def __init__(self, archs: list[str], layers: list[dict[str, Any]], first: dict[str, Any] | None,
-                 outputs: dict[str, Any], reports: dict[str, SimulationReport]) -> None:
+                 outputs: dict[str, Any], reports: dict[str, SimulationReport], unmatched: list[str]) -> None:
         self.archs = archs
-        #: A dictionary for each layer and architecture: layer, arch, elements, differing, max, mean.
+        #: A dictionary for each layer and architecture: layer, arch, elements, differing, max, mean. The model itself
+        #: is the layer ``""``; a module that hands on what its last layer gave is none.
         self.layers = layers
-        #: Where the outputs of layers part first: layer, index, arch and the values; ``None`` where nothing differs.
+        #: Where they part first: layer, index, arch and the values, and ``of``: the layer's ``"output"``, or its
+        #: ``"input"`` where they parted between layers. ``None`` where nothing differs.
         self.first = first
+        #: What was not compared, in words: layers that one architecture calls more often, or gives another shape.
+        self.unmatched = unmatched
         #: What the model gave under each architecture.
         self.outputs = outputs
         #: What was routed.
@@ -56,12 +65,15 @@ class Comparison(Rows):
         lines += [f"{'layer':<40} {'arch':<10} {'differing':>20} {'max':>12} {'mean':>12}"]
         for row in self.layers:
             share = f"{row['differing']} of {row['elements']}"
-            lines.append(f"{row['layer']:<40} {row['arch']:<10} {share:>20} {row['max']:>12.4e} {row['mean']:>12.4e}")
+            lines.append(f"{row['layer'] or _MODEL:<40} {row['arch']:<10} {share:>20} {row['max']:>12.4e} {row['mean']:>12.4e}")
+        lines += self.unmatched
         if self.first is None:
             lines.append("no layer differs")
         else:
             it = self.first
-            lines.append(f"first     {it['layer']}{it['index']}: {self.archs[0]} {it['left']!r}, {it['arch']} {it['right']!r}")
+            place = "" if it["of"] == "output" else "before it, in the input of "
+            lines.append(f"first     {place}{it['layer'] or _MODEL}{it['index']}: {self.archs[0]} {it['left']!r}, "
+                         f"{it['arch']} {it['right']!r}")
             if it.get("explanation"):
                 lines.append(str(it["explanation"]))
         return "\n".join(lines)
@@ -111,20 +123,83 @@ def _tensors(value: Any) -> list[torch.Tensor]:
     return []
 
 
-def _run(model: Any, inputs: Any, arch: str, options: dict[str, Any]) -> tuple[Any, list[tuple[str, Any, Any]], Any]:
-    """The output, and name, input and output of every layer in the order of its calls."""
-    calls: list[tuple[str, Any, Any]] = []
-    handles = []
-    for name, module in model.named_modules():
-        if next(module.children(), None) is None:
+def _copied(value: Any) -> Any:
+    """Inputs that a run may change: each tensor is a copy."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, dict):
+        return {name: _copied(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        items = [_copied(item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    return value
 
-            def note(module: Any, given: Any, output: Any, name: str = name) -> None:
-                kept = [tensor.detach().clone() for tensor in _tensors(output)]
-                calls.append((name, [tensor.detach().clone() for tensor in _tensors(given)], kept))
 
-            handles.append(module.register_forward_hook(note))
+@dataclass
+class _Made:
+    """A call of a layer: what it was given and what it gave, and when among all calls."""
+
+    name: str
+    #: Which of the layer's calls it is.
+    nth: int
+    begin: int
+    given: list[torch.Tensor]
+    end: int = 0
+    gave: list[torch.Tensor] | None = None
+
+
+class _Notes:
+    """What the layers of a model are given and give, in the order of their calls."""
+
+    def __init__(self, model: Any) -> None:
+        self.calls: list[_Made] = []
+        self._open: list[_Made] = []
+        self._counts: dict[str, int] = {}
+        self._time = 0
+        #: The tensors of the call that ended last, not copied.
+        self._last: list[torch.Tensor] = []
+        self._handles = []
+        for name, module in model.named_modules():
+            def before(module: Any, given: Any, named: Any, name: str = name) -> None:
+                self._begin(name, _tensors([given, named]))
+
+            def after(module: Any, given: Any, output: Any, is_leaf: bool = next(module.children(), None) is None) -> None:
+                self._end(is_leaf, _tensors(output))
+
+            self._handles += [module.register_forward_pre_hook(before, with_kwargs=True),
+                              module.register_forward_hook(after)]
+
+    def _begin(self, name: str, given: list[torch.Tensor]) -> None:
+        self._time += 1
+        nth = self._counts.get(name, 0)
+        self._counts[name] = nth + 1
+        self._open.append(_Made(name, nth, self._time, [tensor.detach().clone() for tensor in given]))
+
+    def _end(self, is_leaf: bool, gave: list[torch.Tensor]) -> None:
+        self._time += 1
+        made = self._open.pop()
+        # What a module hands on of its last layer has been noted.
+        handed = len(gave) == len(self._last) and all(own is last for own, last in zip(gave, self._last))
+        if is_leaf or not handed:
+            made.end, made.gave = self._time, [tensor.detach().clone() for tensor in gave]
+            self.calls.append(made)
+        self._last = gave
+
+    def close(self) -> None:
+        self._last = []
+        for handle in self._handles:
+            handle.remove()
+
+
+def _run(model: Any, inputs: Any, arch: str, options: dict[str, Any]) -> tuple[Any, list[_Made], Any]:
+    """The output, and every layer's calls. The model and the inputs are as before, and so are random numbers."""
+    inputs = _copied(inputs)
+    before = {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
+    tensors = [*_tensors(inputs), *model.parameters(), *before.values()]
+    devices = sorted({tensor.device.index or 0 for tensor in tensors if tensor.device.type == "cuda"})
+    notes = _Notes(model)
     try:
-        with torch.no_grad(), simulate(arch=arch, **options) as simulation:
+        with torch.random.fork_rng(devices), torch.no_grad(), simulate(arch=arch, **options) as simulation:
             if isinstance(inputs, dict):
                 output = model(**inputs)
             elif isinstance(inputs, (list, tuple)):
@@ -132,14 +207,70 @@ def _run(model: Any, inputs: Any, arch: str, options: dict[str, Any]) -> tuple[A
             else:
                 output = model(inputs)
     finally:
-        for handle in handles:
-            handle.remove()
-    return output, calls, simulation.report
+        notes.close()
+        with torch.no_grad():
+            for name, buffer in model.named_buffers():
+                if name in before and buffer.shape == before[name].shape:
+                    buffer.copy_(before[name])
+    return output, notes.calls, simulation.report
 
 
 def _bits_differ(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """Where values differ; NaN is as NaN."""
     return (left != right) & ~(torch.isnan(left) & torch.isnan(right))
+
+
+@dataclass
+class _Parting:
+    """An element that differs."""
+
+    time: int
+    arch: str
+    call: _Made
+    of: str
+    index: tuple[int, ...]
+    left: Any
+    right: Any
+
+
+def _wide(values: torch.Tensor) -> torch.Tensor:
+    return values.to(torch.complex128) if values.is_complex() else values.double()
+
+
+def _parted(base: list[_Made], other: list[_Made], left_arch: str, arch: str) -> tuple[
+        list[dict[str, Any]], list[_Parting], list[str]]:
+    """Rows of a table, where inputs and outputs of layers part, and what has nothing beside it."""
+    rows: list[dict[str, Any]] = []
+    found: list[_Parting] = []
+    unmatched: list[str] = []
+    calls = {(call.name, call.nth): call for call in other}
+    for left in base:
+        right = calls.pop((left.name, left.nth), None)
+        if right is None:
+            unmatched.append(f"{left.name or _MODEL}: call {left.nth + 1} under {left_arch} has none beside it under {arch}")
+            continue
+        gave, theirs = left.gave or [], right.gave or []
+        for of, time, owns, others in (("input", left.begin, left.given, right.given), ("output", left.end, gave, theirs)):
+            if [own.shape for own in owns] != [other.shape for other in others]:
+                unmatched.append(f"{left.name or _MODEL}: its {of} has another shape under {arch}")
+                continue
+            for own, their in zip(owns, others):
+                if own.layout != torch.strided or own.is_nested:
+                    continue
+                differs = _bits_differ(own, their)
+                count = int(differs.sum())
+                if of == "output":
+                    distance = torch.where(differs, (_wide(own) - _wide(their)).abs(), 0.0)
+                    rows.append({
+                        "layer": left.name, "arch": arch, "elements": own.numel(), "differing": count,
+                        "max": float(distance.max()) if own.numel() else 0.0,
+                        "mean": float(distance.mean()) if own.numel() else 0.0,
+                    })
+                if count:
+                    index = tuple(int(i) for i in differs.nonzero()[0])
+                    found.append(_Parting(time, arch, left, of, index, own[index].item(), their[index].item()))
+    unmatched += [f"{name or _MODEL}: call {nth + 1} under {arch} has none beside it under {left_arch}" for name, nth in calls]
+    return rows, found, unmatched
 
 
 def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], archs: tuple[str, str]) -> Any:
@@ -193,6 +324,10 @@ def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], a
 def compare(model: Any, inputs: Any, archs: Sequence[str], **options: Any) -> Comparison:
     """Runs a model under several architectures and says which layers and outputs differ.
 
+    Every run begins with the same inputs, the same buffers and the same random numbers of PyTorch, and leaves them as
+    they were; what else a model keeps from one run to the next stays its own affair. Use ``model.eval()`` where it is
+    not to be compared in training.
+
     Parameters
     ----------
     model : torch.nn.Module
@@ -227,33 +362,23 @@ def compare(model: Any, inputs: Any, archs: Sequence[str], **options: Any) -> Co
             raise ArgumentError("inputs: a nested tensor; give its parts one at a time")
     runs = {arch: _run(model, inputs, arch, options) for arch in names}
     _check_simulated({arch: run[2] for arch, run in runs.items()})
-    modules = dict(model.named_modules())
     layers: list[dict[str, Any]] = []
-    first: dict[str, Any] | None = None
-    base = runs[names[0]]
-    order: list[tuple[int, str, Any]] = []
+    unmatched: list[str] = []
+    found: list[_Parting] = []
     for arch in names[1:]:
-        for number, (left, right) in enumerate(zip(base[1], runs[arch][1])):
-            name = left[0]
-            for own, other in zip(left[2], right[2]):
-                if not own.is_floating_point() or own.shape != other.shape:
-                    continue
-                differs = _bits_differ(own, other)
-                distance = torch.where(differs, (own.double() - other.double()).abs(), 0.0)
-                count = int(differs.sum())
-                layers.append({
-                    "layer": name, "arch": arch, "elements": own.numel(), "differing": count,
-                    "max": float(distance.max()) if own.numel() else 0.0,
-                    "mean": float(distance.mean()) if own.numel() else 0.0,
-                })
-                if count:
-                    index = tuple(int(i) for i in differs.nonzero()[0])
-                    order.append((number, arch, (name, index, own[index].item(), other[index].item(), left[1])))
-    if order:
-        number, arch, (name, index, left_value, right_value, given) = min(order, key=lambda item: item[0])
-        first = {"layer": name, "index": list(index), "arch": arch, "left": left_value, "right": right_value}
-        first["explanation"] = None
-        if options.get("instruction") is None and options.get("schedule") is None and name in modules:
-            first["explanation"] = _explained(modules[name], given, index, (names[0], arch))
+        rows, partings, missing = _parted(runs[names[0]][1], runs[arch][1], names[0], arch)
+        layers += rows
+        found += partings
+        unmatched += missing
     outputs = {arch: run[0] for arch, run in runs.items()}
-    return Comparison(names, layers, first, outputs, {arch: run[2] for arch, run in runs.items()})
+    reports = {arch: run[2] for arch, run in runs.items()}
+    first = None
+    if found:
+        parting = min(found, key=lambda item: item.time)
+        call, index = parting.call, parting.index
+        first = {"layer": call.name, "index": list(index), "arch": parting.arch, "of": parting.of, "left": parting.left,
+                 "right": parting.right, "explanation": None}
+        modules = dict(model.named_modules())
+        if options.get("instruction") is None and options.get("schedule") is None and parting.of == "output":
+            first["explanation"] = _explained(modules[call.name], call.given, index, (names[0], parting.arch))
+    return Comparison(names, layers, first, outputs, reports, unmatched)

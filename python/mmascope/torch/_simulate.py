@@ -8,6 +8,7 @@ scaling, softmax, activation) is PyTorch's own arithmetic; what follows a produc
 from __future__ import annotations
 
 import functools
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ aten = torch.ops.aten
 class Call:
     """One product, as a rule for instructions or schedules sees it."""
 
-    #: ``mm``, ``addmm``, ``bmm``, ``baddbmm``, ``convolution``, ``convolution_backward``, ``_scaled_mm``.
+    #: ``mm``, ``addmm``, ``bmm``, ``baddbmm``, ``linear`` (under ``inference_mode``), ``convolution``, ``convolution_backward``, ``_scaled_mm``.
     op: str
     #: Rows, columns, products.
     m: int
@@ -125,6 +126,7 @@ _OTHERS = {
     "_scaled_mm_v2": "its scales of blocks are not taken apart",
     "_grouped_mm": "grouped products are not taken apart",
     "_scaled_grouped_mm": "grouped products are not taken apart",
+    "_euclidean_dist": "distances are not taken apart",
     "_cdist_forward": "distances are not taken apart",
     "_cdist_backward": "distances are not taken apart",
     "_trilinear": "bilinear forms are not taken apart",
@@ -160,6 +162,56 @@ def _reason(func: Any) -> str | None:
     return (_OTHERS.get(name) or _OTHERS.get(name.removesuffix("_"))) if space == "aten" else None
 
 
+class _PlainKernels:
+    """Switches of PyTorch that all threads share: set by the first simulation that begins, and back by the last that ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running = 0
+        self._before: list[tuple[Any, bool]] = []
+
+    def begin(self) -> None:
+        with self._lock:
+            if self._running == 0:
+                self._set()
+            self._running += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._running -= 1
+            if self._running == 0:
+                self._restore()
+
+    def _set(self) -> None:
+        cuda, backends = torch.backends.cuda, torch.backends
+        # Each switch: its value while a simulation runs, how it is read, how it is set.
+        wanted: list[tuple[bool, Any, Any]] = [
+            # The fast path of encoder layers and attention computes them whole.
+            (False, backends.mha.get_fastpath_enabled, backends.mha.set_fastpath_enabled),
+            # oneDNN would take linear layers and convolutions whole.
+            (False, torch._C._get_mkldnn_enabled, torch._C._set_mkldnn_enabled),
+            # Attention is taken apart into its products before it arrives at a simulation.
+            (False, cuda.flash_sdp_enabled, cuda.enable_flash_sdp),
+            (False, cuda.mem_efficient_sdp_enabled, cuda.enable_mem_efficient_sdp),
+            (True, cuda.math_sdp_enabled, cuda.enable_math_sdp),
+        ]
+        if hasattr(cuda, "cudnn_sdp_enabled"):
+            wanted.append((False, cuda.cudnn_sdp_enabled, cuda.enable_cudnn_sdp))
+        if hasattr(cuda, "fp16_bf16_reduction_math_sdp_allowed"):
+            # Attention's products stay in the dtype of their operands.
+            wanted.append((True, cuda.fp16_bf16_reduction_math_sdp_allowed, cuda.allow_fp16_bf16_reduction_math_sdp))
+        self._before = [(put, read()) for _, read, put in wanted]
+        for value, _, put in wanted:
+            put(value)
+
+    def _restore(self) -> None:
+        for put, value in reversed(self._before):
+            put(value)
+
+
+_PLAIN_KERNELS = _PlainKernels()
+
+
 class Simulation(TorchDispatchMode):
     """The context that :func:`simulate` makes."""
 
@@ -172,7 +224,6 @@ class Simulation(TorchDispatchMode):
         #: What was routed and what was not.
         self.report = SimulationReport(arch)
         self._rows: dict[Any, Instruction | str] = {}
-        self._saved: list[Any] = []
         self._handlers: dict[Any, Callable[..., Any]] = {
             aten.mm.default: self._mm,
             aten.bmm.default: self._bmm,
@@ -184,7 +235,6 @@ class Simulation(TorchDispatchMode):
         }
         if hasattr(aten, "_scaled_mm"):
             self._handlers[aten._scaled_mm.default] = self._scaled_mm
-        # Attention is taken apart into its products before it arrives here.
         self._into: dict[Any, Callable[..., Any]] = {}
         for func, handler in [*self._handlers.items()]:
             for overload in func.overloadpacket.overloads():
@@ -215,36 +265,19 @@ class Simulation(TorchDispatchMode):
                     raise
 
     def __enter__(self) -> Simulation:
-        from torch.nn.attention import SDPBackend, sdpa_kernel
-
-        backend = sdpa_kernel(SDPBackend.MATH)
-        backend.__enter__()
-        cuda = torch.backends.cuda
-        before = cuda.fp16_bf16_reduction_math_sdp_allowed() if hasattr(
-            cuda, "fp16_bf16_reduction_math_sdp_allowed") else None
-        if before is not None:
-            # Attention's products stay in the dtype of their operands.
-            cuda.allow_fp16_bf16_reduction_math_sdp(True)
-        onednn = torch._C._get_mkldnn_enabled()
-        # oneDNN would take linear layers and convolutions whole.
-        torch._C._set_mkldnn_enabled(False)
-        # The fast path of encoder layers and attention computes them whole.
-        fast = torch.backends.mha.get_fastpath_enabled()
-        torch.backends.mha.set_fastpath_enabled(False)
-        self._saved.append((backend, before, onednn, fast))
-        super().__enter__()
+        _PLAIN_KERNELS.begin()
+        try:
+            super().__enter__()
+        except BaseException:
+            _PLAIN_KERNELS.end()
+            raise
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
         try:
             return super().__exit__(kind, error, trace)
         finally:
-            backend, before, onednn, fast = self._saved.pop()
-            torch.backends.mha.set_fastpath_enabled(fast)
-            torch._C._set_mkldnn_enabled(onednn)
-            if before is not None:
-                torch.backends.cuda.allow_fp16_bf16_reduction_math_sdp(before)
-            backend.__exit__(kind, error, trace)
+            _PLAIN_KERNELS.end()
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """As a decorator: the function runs in the context, and has the simulation as ``.simulation``."""
@@ -382,6 +415,10 @@ class Simulation(TorchDispatchMode):
         return d if d is NotImplemented else self._epilogue(d, c, alpha, beta, out_dtype or a.dtype)
 
     def _linear(self, x: Any, weight: Any, bias: Any = None) -> Any:
+        reason = _MATRIX_VECTOR if weight.dim() != 2 else "an empty matrix" if x.numel() == 0 else None
+        if reason is not None:
+            self.report._add("linear", f"{_name(x.dtype)}, {_name(weight.dtype)}", "", reason, 0, 0.0)
+            return NotImplemented
         d = self._product("linear", x.reshape(-1, x.shape[-1]), weight.t(), x.dtype)
         if d is NotImplemented:
             return d
@@ -514,7 +551,7 @@ def simulate(*, arch: str, instruction: Rule = None, schedule: Any = None, threa
     Routed: mm, addmm, bmm, baddbmm, and what PyTorch makes of them (matmul, linear, einsum, the products of
     scaled_dot_product_attention), convolutions over one and two dimensions, ``_scaled_mm``, their forms with ``out`` and
     in place; forward and backward. K is filled up with +0. Attention and encoder layers are computed by PyTorch's
-    unfused algorithm.
+    unfused algorithm. PyTorch refuses ``flex_attention`` and ``torch.cond`` in such a context: it compiles them.
 
     Examples
     --------

@@ -105,7 +105,8 @@ pub(crate) struct Infer {
     #[arg(long, value_name = "QUERIES", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(2000..))]
     pub(crate) budget: u64,
     /// Fresh inputs beside the budget that confirm the model [default: 100000; 0, which is none, with a budget below 20000]. A row of the
-    /// catalogue gets a fifth as many. A model with several unusual parameters or more than eight statements gets three times as many.
+    /// catalogue gets a fifth as many. A model with several unusual parameters or more than eight statements, or of a search that reached
+    /// its limit of computing time, gets three times as many.
     /// They end when the device has taken about ten seconds for them
     #[arg(long, value_name = "INPUTS")]
     pub(crate) confirm: Option<u64>,

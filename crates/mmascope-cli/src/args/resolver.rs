@@ -23,7 +23,7 @@ pub(crate) struct Resolve {
     /// Read the operation from a file; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "operation")]
     pub(crate) input: Option<String>,
-    /// Type of an expression: f32, f64, f16, bf16
+    /// Type of an expression: f32, f64, f16, bf16; a symbol such as __nv_fast_expf has its own
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
     /// The target, for example sm_90a; several with commas, or the option several times

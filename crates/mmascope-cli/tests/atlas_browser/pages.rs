@@ -59,6 +59,9 @@ fn pages_fit_phones_and_laptops_in_light_and_dark() {
         "formats.html".to_owned(),
         "changes.html".to_owned(),
         "explorer.html".to_owned(),
+        // Numbers of hundreds of digits.
+        "explorer.html#arch=h100&inst=f64&a=0.1,1e300,1e-300&b=0.3,1e-300,1e300&c=1e-308"
+            .to_owned(),
         drawn,
     ];
     let axe = std::env::var("MMASCOPE_AXE")

@@ -1,7 +1,7 @@
 //! The operands of a matrix product, checked against each other and padded.
 
 use super::matrix::{Matrix, shape_text};
-use crate::dpa::Signature;
+use crate::dpa::{Scale, Signature};
 use crate::error::{Error, Result};
 use crate::format::{Exact, Format, Overflow, Rounding};
 
@@ -214,9 +214,14 @@ impl Matrices {
                 0 => format!("{native}"),
                 _ => format!("{below} and {}", below + native),
             };
+            let help = match signature.scale {
+                Some(Scale { block, .. }) if k % block != 0 => format!(
+                    "{block} k share a scale and {block} does not divide {k}: padding is no help"
+                ),
+                _ => "Padding fills up with +0".to_owned(),
+            };
             return Err(Error::Argument(format!(
-                "K = {k} is no multiple of the instruction's {native}; the nearest: {near}. \
-                 Padding fills up with +0"
+                "K = {k} is no multiple of the instruction's {native}; the nearest: {near}. {help}"
             )));
         }
         self.check_scales(signature)?;

@@ -36,7 +36,10 @@ impl Identification {
     pub fn headline(&self) -> String {
         let answers = self.answers_by_sum();
         match (&answers[..], self.candidates.first()) {
-            ([], None) => "none: no row takes these formats and this K".to_owned(),
+            ([], None) => {
+                "none: no row takes matrices of these formats, this K and scales of these shapes"
+                    .to_owned()
+            }
             ([], Some(nearest)) if nearest.agreeing == 0 => {
                 format!(
                     "none: no candidate gives any of the outputs that were asked ({})",

@@ -14,9 +14,17 @@ use crate::gemm::{Arrays, Matrices, SoftwareScales};
 pub(super) struct MatchedInputs {
     pub(super) matrices: Matrices,
     /// D in each of its possible formats.
-    pub(super) d: Vec<(Format, Words)>,
+    pub(super) d: Vec<GivenD>,
     /// Scales that the unit does not take, so that a kernel must have.
     pub(super) scales: Option<SoftwareScales>,
+}
+
+/// D as words of a format.
+pub(super) struct GivenD {
+    pub(super) format: Format,
+    pub(super) words: Words,
+    /// Whether the file has its numbers in another format: which NaN it was is not known then.
+    pub(super) loses_nans: bool,
 }
 
 /// The format in which a kernel computes outside a unit with these results.
@@ -105,8 +113,14 @@ pub(super) fn matched_inputs(
 ) -> Option<MatchedInputs> {
     let operands = &question.operands;
     let casting = Casting::default();
-    let words = |format: &Format| Some((*format, question.d.words(format, &casting).ok()?));
-    let d: Vec<(Format, Words)> = d.iter().filter_map(words).collect();
+    let given = |format: &Format| {
+        Some(GivenD {
+            format: *format,
+            words: question.d.words(format, &casting).ok()?,
+            loses_nans: matches!(question.d.element(), Element::Number(own) if own != *format),
+        })
+    };
+    let d = d.iter().filter_map(given).collect();
     let scales = match (signature.scale, scales) {
         (None, Some((a, b))) => Some(software(a, b, &outside(signature)).ok()??),
         _ => None,

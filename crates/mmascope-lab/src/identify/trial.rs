@@ -3,11 +3,11 @@
 use std::sync::atomic::AtomicBool;
 
 use super::excerpts::Part;
-use super::matched_inputs::{MatchedInputs, matched_inputs};
+use super::matched_inputs::{GivenD, MatchedInputs, matched_inputs};
 use super::schedules::{self, Shape};
 use super::sums::SameSum;
 use super::{Candidate, Question, emulations};
-use crate::array::{Array, Words};
+use crate::array::Array;
 use crate::dpa::{Modifiers, Unit};
 use crate::error::Result;
 use crate::format::{Class, Format};
@@ -275,19 +275,19 @@ impl<'a> Trial<'a> {
     /// Counts the elements that are as given; `d` holds these elements in this order.
     fn compare(
         &mut self,
-        d: &[(Format, Words)],
+        d: &[GivenD],
         elements: impl Iterator<Item = (usize, usize)>,
         words: impl Iterator<Item = u64>,
     ) {
         (self.compared, self.agreeing, self.first, self.full) = (0, 0, None, false);
-        let Some((format, d)) = d.iter().find(|(own, _)| *own == self.format) else {
+        let Some(d) = d.iter().find(|own| own.format == self.format) else {
             return;
         };
         let unit = &self.named.unit;
         for (at, (place, word)) in elements.zip(words).enumerate() {
-            let given = d.get(at);
+            let given = d.words.get(at);
             self.compared += 1;
-            if given == word || agrees(unit, format, given, word) {
+            if given == word || agrees(unit, d, given, word) {
                 self.agreeing += 1;
             } else if self.first.is_none() {
                 self.first = Some(Disagreement {
@@ -333,8 +333,9 @@ impl<'a> Trial<'a> {
 }
 
 /// Whether a word is as good as the one given: a NaN where the payload is not known.
-fn agrees(unit: &Unit, format: &Format, wanted: u64, word: u64) -> bool {
-    if *format == unit.signature().d.container() {
+fn agrees(unit: &Unit, given: &GivenD, wanted: u64, word: u64) -> bool {
+    let format = &given.format;
+    if *format == unit.signature().d.container() && !given.loses_nans {
         return unit.agrees(word, wanted);
     }
     let is_nan = |word: u64| {

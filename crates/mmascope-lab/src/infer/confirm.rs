@@ -28,7 +28,8 @@ const OF_DRAWN: usize = 100;
 const OF_KIND: usize = 75;
 /// Inputs of each kind that is made for one question alone.
 const OF_OTHERS: usize = 100;
-/// So many times as many are asked where a model has several unusual parameters or more than eight statements.
+/// So many times as many are asked where a model has several unusual parameters or more than eight statements, or the search ended at its
+/// limit: a better model may be left untried.
 const WHERE_ODD: u64 = 3;
 /// So many times fewer are asked where it is a row of the catalogue.
 const OF_ROW: u64 = 5;
@@ -52,7 +53,9 @@ impl Run<'_> {
         let usual = self.options.confirming();
         let wanted = match is_row {
             true => usual.div_ceil(OF_ROW),
-            false if self.is_odd(unit.program()) => usual.saturating_mul(WHERE_ODD),
+            false if self.is_cut_short || self.is_odd(unit.program()) => {
+                usual.saturating_mul(WHERE_ODD)
+            }
             false => usual,
         };
         let contradicting = self.contradicting(unit, wanted, progress)?;

@@ -36,6 +36,8 @@ pub struct Inference {
     pub queries: u64,
     /// Time taken.
     pub seconds: f64,
+    /// Whether the search ended at its limit of computing time: what it left untried may fit as well, or be what the device is.
+    pub reached_limit: bool,
 }
 
 /// The outcome of an inference.
@@ -80,6 +82,17 @@ pub struct InferenceExample {
     pub device: Answer,
     /// The model's word.
     pub model: u64,
+}
+
+impl InferenceExample {
+    /// Whether the device's last answer differs from the model's word. It may not where a device does not repeat its answers.
+    #[must_use]
+    pub fn differs(&self, unit: &Unit) -> bool {
+        match self.device {
+            Answer::Word(word) => !unit.agrees(self.model, word),
+            Answer::AnyNan => !unit.is_nan(self.model),
+        }
+    }
 }
 
 /// A model and what is known about it.

@@ -93,6 +93,8 @@ pub(super) struct Run<'a> {
     pub(super) order_of_changes: Option<Option<Tree>>,
     /// Programs that gave every answer when the search ended, the model's own and longer ones perhaps among them.
     pub(super) rivals: Vec<Candidate>,
+    /// Whether the search for the candidate at hand ended at its limit of computing time.
+    pub(super) is_cut_short: bool,
 }
 
 /// An outcome, or the finding that the device has to be asked as another one.
@@ -127,6 +129,7 @@ impl<'a> Run<'a> {
             order: None,
             order_of_changes: None,
             rivals: Vec::new(),
+            is_cut_short: false,
         })
     }
 
@@ -182,6 +185,7 @@ impl<'a> Run<'a> {
             if best.as_ref().is_none_or(|best| !best.failing.is_empty()) {
                 progress(self.asker.queries, "the model space");
                 best = self.search(rows, best, &mut tried)?;
+                self.is_cut_short = self.cpu_limit.is_over();
                 if let Some(noise) = self.noise_beside(best.as_ref())? {
                     return Ok(noise);
                 }
@@ -191,8 +195,11 @@ impl<'a> Run<'a> {
             };
             progress(self.asker.queries, "fresh inputs");
             let is_row = rows.iter().any(|row| row.unit == found.unit);
-            if !is_row {
+            if is_row {
+                self.is_cut_short = false;
+            } else {
                 let simplest = self.simplest(found);
+                self.is_cut_short = self.cpu_limit.is_over();
                 // What it leaves out may be there all the same.
                 self.rivals.push(std::mem::replace(found, simplest));
             }

@@ -117,8 +117,13 @@ fn lost(
     let width = width(meter.subject);
     let mut lost: Vec<BTreeSet<usize>> = set.iter().map(|&j| BTreeSet::from([pivot, j])).collect();
     let unclear = |j: usize, result: f64| {
+        // A mask that stays in the sum makes a number of dozens of digits.
+        let left = match result.abs() < 1e15 {
+            true => result.to_string(),
+            false => format!("{result:e}"),
+        };
         Trouble::no_tree(format!(
-            "masks at leaves {pivot} and {j} leave {result} units of distinct weights"
+            "masks at leaves {pivot} and {j} leave {left} units of distinct weights"
         ))
     };
     if width < 4 || fate == Fate::Changed {

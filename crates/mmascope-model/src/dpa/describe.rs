@@ -5,7 +5,7 @@ use super::{
     AddMul, Codes, Dpa, Fused, General, GrFdpa, IntDot, Operation, Output, Part, Program, Select,
     Signature, Start, Statement, Unit,
 };
-use crate::format::{Class, Format, Kind, Rounding};
+use crate::format::{Class, Format, Kind, Overflow, Rounding};
 
 /// One parameter of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -330,6 +330,18 @@ fn order_value(over: &Select) -> String {
     match over {
         Select::All => "k ascending".to_owned(),
         _ => over.to_string().trim_start_matches(" over ").to_owned(),
+    }
+}
+
+/// What a format has in place of infinity and NaN, where it lacks them.
+pub(crate) fn stand_ins(format: &Format) -> Option<String> {
+    let infinity = format.decode(format.infinity(false, Overflow::Infinity));
+    match format.nan() {
+        _ if format.is_numbers_only() || infinity.class == Class::Infinite => None,
+        Some(_) => Some(format!("{format} has no infinity: NaN stands for it")),
+        None => Some(format!(
+            "{format} has no infinity and no NaN: the largest number of its sign stands for infinity, the positive one for NaN"
+        )),
     }
 }
 

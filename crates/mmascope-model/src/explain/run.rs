@@ -90,8 +90,9 @@ impl Trace {
                 },
                 is_last: index + 1 == count,
             };
+            let before = steps.len();
             steps.extend(run.steps(lanes, &c));
-            if let Some(step) = steps.last_mut() {
+            if steps.len() > before {
                 let own = Operands {
                     a: &operands.a[index * signature.k..],
                     b: &operands.b[index * signature.k..],
@@ -104,7 +105,9 @@ impl Trace {
                     no_c: modifiers.no_c && index == 0,
                     ..*modifiers
                 };
-                pass_nan(step, unit, &own, &modifiers);
+                pass_nan(&mut steps[before..], unit, &own, &modifiers);
+            }
+            if let Some(step) = steps.last() {
                 c_word = step.bits();
                 c = next_c(step, unit.program().output(), &signature.c);
             }
@@ -316,14 +319,52 @@ fn bits_that_differ(
     (pairs, TracedValue::of_number(&sum))
 }
 
-/// A NaN result that is the NaN of an operand.
-fn pass_nan(step: &mut TracedStep, unit: &Unit, operands: &Operands<'_>, modifiers: &Modifiers) {
-    let program = unit.program();
-    let passed = program.passed_nan(unit.signature(), operands, modifiers, step.bits());
-    if let Some((name, word)) = passed {
-        step.set_word(word, program.output());
-        step.remarks
-            .push(format!("the NaN {name} goes on, made quiet"));
+/// NaN results that are the NaN of an operand: of a step, of one that was summed up to it.
+fn pass_nan(steps: &mut [TracedStep], unit: &Unit, operands: &Operands<'_>, modifiers: &Modifiers) {
+    let (program, signature) = (unit.program(), unit.signature());
+    let count = steps.len();
+    let order = block_by_block(program, signature.k).filter(|(_, blocks)| *blocks == count);
+    for (number, step) in steps.iter_mut().enumerate() {
+        let (mut a, mut b) = (operands.a.to_vec(), operands.b.to_vec());
+        match &order {
+            // What later blocks sum is no NaN yet.
+            Some((indices, _)) => {
+                let block = indices.len().div_ceil(count);
+                for &k in indices.iter().skip((number + 1) * block) {
+                    (a[k], b[k]) = (0, 0);
+                }
+            }
+            None if number + 1 < count => continue,
+            None => {}
+        }
+        let summed = Operands {
+            a: &a,
+            b: &b,
+            ..*operands
+        };
+        let passed = program.passed_nan(signature, &summed, modifiers, step.bits());
+        if let Some((name, word)) = passed {
+            step.set_word(word, program.output());
+            step.remarks
+                .push(format!("the NaN {name} goes on, made quiet"));
+        }
+    }
+}
+
+/// The order of k and the number of blocks, where one statement sums them block by block.
+fn block_by_block(program: &Program, k: usize) -> Option<(Vec<usize>, usize)> {
+    let [statement] = &program.statements[..] else {
+        return None;
+    };
+    match &statement.operation {
+        Operation::Dot {
+            algorithm, over, ..
+        } => {
+            let indices = over.indices(k);
+            let blocks = indices.len().div_ceil(algorithm.block().max(1));
+            Some((indices, blocks))
+        }
+        _ => None,
     }
 }
 

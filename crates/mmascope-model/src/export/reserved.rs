@@ -12,14 +12,17 @@ pub(super) fn is_reserved(word: &str, language: Language) -> bool {
         Language::SystemVerilog => SYSTEMVERILOG,
         Language::Smt2 => SMT,
     };
-    let is_listed = words.split_ascii_whitespace().any(|own| own == word);
-    is_listed
+    is_listed_in(words, word)
         || match language {
-            Language::C | Language::Cuda => is_of_stdint(word),
+            Language::C | Language::Cuda => is_of_stdint(word) || is_listed_in(LIBC, word),
             // Functions on bit-vectors, of the theory and of solvers.
             Language::Smt2 => word.starts_with("bv"),
             Language::Rust | Language::Python | Language::SystemVerilog => false,
         }
+}
+
+fn is_listed_in(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|own| own == word)
 }
 
 /// C11, 7.20 and 7.31.10: types such as `uint_fast8_t`, and macros such as `INT8_MAX` and `UINT32_C`, also those to come.
@@ -32,6 +35,9 @@ fn is_of_stdint(word: &str) -> bool {
 
 /// C11, 6.4.1, the words that C23 adds there, `asm` and `main`, and what gcc defines when no standard is asked for.
 const C: &str = include_str!("reserved/c.txt");
+
+/// C11, annex B: functions of the standard library, which keeps their names for itself (7.1.3).
+const LIBC: &str = include_str!("reserved/libc.txt");
 
 /// C++20, [lex.key], with its other spellings of operators, `main`, `std`, what gcc defines when no standard is asked for, and the variables that
 /// CUDA C++ gives every kernel.

@@ -58,9 +58,20 @@ fn names_that_are_no_keywords_are_refused_too() {
     for (language, names) in [
         (
             Language::C,
-            &["linux", "int8_t", "uint_fast8_t", "INT8_MAX", "UINT32_C"][..],
+            &[
+                "linux",
+                "int8_t",
+                "uint_fast8_t",
+                "INT8_MAX",
+                "UINT32_C",
+                "printf",
+                "cosf",
+            ][..],
         ),
-        (Language::Cuda, &["unix", "std", "threadIdx", "intptr_t"]),
+        (
+            Language::Cuda,
+            &["unix", "std", "threadIdx", "intptr_t", "malloc"],
+        ),
         (Language::SystemVerilog, &["process", "mailbox"]),
         (Language::Smt2, &["bvcomp", "bvnand", "push", "zero_extend"]),
     ] {

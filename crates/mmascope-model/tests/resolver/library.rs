@@ -40,6 +40,23 @@ fn rule_3_bodies_of_the_fast_symbols() {
     }
 }
 
+/// A symbol of the device library says its type; a name alone does not.
+#[test]
+fn the_type_of_a_symbol_need_not_be_said() {
+    for (operation, kind) in [
+        ("__nv_fast_expf", "f32"),
+        ("__nv_sqrt", "f64"),
+        ("__nv_fast_sinf(a+b)*c", "f32"),
+    ] {
+        let with = ask(operation, kind, "sm_90", "", Policy::Llvm);
+        let without = ask(operation, "", "sm_90", "", Policy::Llvm);
+        assert_eq!(answer(&without).ptx(), answer(&with).ptx(), "{operation}");
+    }
+    let request = ask("a*b", "", "sm_90", "", Policy::Llvm);
+    let error = resolve(&request).expect_err("no type");
+    assert!(error.to_string().contains("type: it is missing"), "{error}");
+}
+
 #[test]
 fn rule_3_the_product_in_expf_follows_the_function() {
     let request = Request {

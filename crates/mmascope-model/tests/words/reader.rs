@@ -22,6 +22,12 @@ pub(crate) fn fit<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
     rest.is_empty().then_some(found)
 }
 
+/// Whether a text says what stands for infinity, and for NaN, in a format that lacks them.
+fn stands_in(text: &str) -> bool {
+    fit("{} has no infinity: NaN stands for it", text).is_some()
+        || fit("{} has no infinity and no NaN: the largest number of its sign stands for infinity, the positive one for NaN", text).is_some()
+}
+
 /// A rounding in words and a format.
 pub(crate) type To = (String, Format);
 
@@ -105,6 +111,8 @@ pub(crate) struct Statement {
     pub(crate) operands: Option<To>,
     pub(crate) round_c: Option<To>,
     pub(crate) products: Option<Products>,
+    /// What infinity and NaN become in the products' format is said.
+    pub(crate) product_stand_ins: bool,
     pub(crate) flush_products: Option<bool>,
     pub(crate) limit: Option<i64>,
     pub(crate) zero_times_infinity: Option<String>,
@@ -132,6 +140,8 @@ pub(crate) struct Statement {
     pub(crate) flush: Option<(bool, bool)>,
     pub(crate) overflow: Option<String>,
     pub(crate) nan: Option<Option<u64>>,
+    /// What infinity and NaN become in the result's format is said.
+    pub(crate) stand_ins: bool,
     /// A sum of integers.
     pub(crate) differ: bool,
     pub(crate) wraps: Option<bool>,
@@ -314,7 +324,9 @@ fn of_terms(own: &mut Statement, text: &str) -> bool {
         own.products = Some(Products::Leading);
     } else if let Some(found) = fit("Products are rounded to {}, {}, with IEEE 754 overflow; the exponent of a product is that of the rounded number.", text)
         .or_else(|| fit("Each product is rounded to {}, {}, with IEEE 754 overflow.", text))
+        .or_else(|| fit("Each product is rounded to {}, {}, with IEEE 754 overflow; {}.", text).filter(|found| stands_in(found[2])))
     {
+        own.product_stand_ins = found.len() == 3;
         own.products = to(found[1], found[0]).map(Products::To);
     } else if text == "Each product is one of IEEE 754, rounded and limited like the result." {
         own.products = Some(Products::LikeResult);
@@ -525,6 +537,8 @@ fn of_result(own: &mut Statement, text: &str) -> bool {
         own.flush_unbounded = Some(kept(found[1]));
     } else if fit("The exponent field of ones of {} is one more binade of numbers; the largest stands for infinity.", text).is_some() {
         own.ones_are_numbers = true;
+    } else if text.strip_suffix('.').is_some_and(stands_in) {
+        own.stand_ins = true;
     } else if text == "Which NaN a NaN result is, is not known."
         || text == "No result is NaN but where it is said above."
     {

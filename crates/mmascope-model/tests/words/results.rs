@@ -30,10 +30,7 @@ pub(super) fn rounded(negative: bool, x: &Exact, (how, format): &To) -> Value {
             let e = most.top();
             return Value::Number(negative, if negative { most.negated() } else { most }, e);
         }
-        return match float(format).specials {
-            Specials::Ieee => Value::Infinite(negative),
-            _ => Value::Nan,
-        };
+        return stand_in(&Value::Infinite(negative), format);
     }
     let e = if y.is_zero() {
         emin(format)
@@ -41,6 +38,21 @@ pub(super) fn rounded(negative: bool, x: &Exact, (how, format): &To) -> Value {
         y.top().max(emin(format))
     };
     Value::Number(negative, y, e)
+}
+
+/// What a format has in place of infinity and NaN, where it lacks them.
+pub(super) fn stand_in(value: &Value, format: &Format) -> Value {
+    let specials = float(format).specials;
+    let negative = match value {
+        Value::Number(..) => return value.clone(),
+        Value::Infinite(_) if specials == Specials::Ieee => return value.clone(),
+        Value::Nan | Value::Infinite(_) if specials != Specials::None => return Value::Nan,
+        Value::Infinite(negative) => *negative,
+        Value::Nan => false,
+    };
+    let most = largest(format);
+    let e = most.top();
+    Value::Number(negative, if negative { most.negated() } else { most }, e)
 }
 
 pub(super) fn beyond(x: &Exact, format: &Format) -> bool {
@@ -60,8 +72,15 @@ impl Machine<'_> {
 
     pub(super) fn nan(&self) -> u64 {
         let (_, format) = self.result();
+        if self.own.stand_ins && float(&format).specials == Specials::None {
+            return self.most(false);
+        }
         match self.own.nan.expect("NaN is said") {
             Some(word) => word,
+            None if self.own.stand_ins => {
+                assert_eq!(float(&format).specials, Specials::AllOnesNan);
+                ((1_u64 << (format.bits - 1)) - 1) << format.register.shift
+            }
             None => {
                 // Any: all exponent bits and the highest of the fraction.
                 let float = float(&format);
@@ -79,6 +98,12 @@ impl Machine<'_> {
             return match overflow.starts_with("NaN") {
                 true => self.nan(),
                 false => self.most(negative),
+            };
+        }
+        if self.own.stand_ins {
+            return match float(&format).specials {
+                Specials::None => self.most(negative),
+                _ => self.nan(),
             };
         }
         let float = float(&format);

@@ -1,6 +1,6 @@
 //! Sums the products of blocks, as sentences say it.
 
-use super::results::rounded;
+use super::results::{rounded, stand_in};
 use super::{Machine, Pair, Start, Term};
 use crate::number::{Exact, Value, encode};
 use crate::reader::{Groups, Products, Statement, Sum, To};
@@ -131,6 +131,7 @@ impl Machine<'_> {
                         result: self.own.result.clone(),
                         overflow: self.own.overflow.clone(),
                         nan: self.own.nan,
+                        stand_ins: self.own.stand_ins,
                         zero: Some("A sum of zeros of one sign is that zero; another sum of exactly 0 is +0; one that is rounded to zero keeps its sign.".to_owned()),
                         ..Statement::default()
                     };
@@ -139,6 +140,12 @@ impl Machine<'_> {
                 }
                 other => panic!("products: {other:?}"),
             },
+        };
+        let value = match &self.own.products {
+            Some(Products::To((_, format))) if self.own.product_stand_ins => {
+                stand_in(&value, format)
+            }
+            _ => value,
         };
         match self.own.flush_products {
             Some(kept) if value.is_subnormal() => value.as_zero(kept && value.is_negative()),

@@ -1,6 +1,6 @@
 //! A trace's result is the reference's, its losses add up, and its exact value is exact.
 
-use mmascope::dpa::{Scale, Unit};
+use mmascope::dpa::{Modifiers, Operands, Scale, Unit};
 use mmascope::explain::{Trace, TracedStep, TracedValue};
 use mmascope::isa::Catalogue;
 use rayon::prelude::*;
@@ -208,5 +208,55 @@ fn steps_of_the_model_space_are_explained() {
                 .expect("lengths fit");
             assert_eq!(trace.word(), reference, "{program} {case:x?}\n{trace}");
         }
+    }
+}
+
+/// Each multiply-add gives the NaN of an operand, made quiet (AVX512-BF16, Intel SDM), and the trace shows it from the first one on.
+#[test]
+fn a_nan_of_an_operand_goes_through_every_step() {
+    let row = Catalogue::built_in().find("x86", "vdpbf16ps");
+    let unit = row.and_then(|row| row.unit()).expect("a row");
+    for (a, b, c, first, second) in [
+        (
+            [0x3f80, 0x3f80],
+            [0x3f80, 0xffa0],
+            0x7f80_0001,
+            "ffe00000",
+            "ffe00000",
+        ),
+        (
+            [0x3f80, 0x3f80],
+            [0x3f80, 0x3f80],
+            0x7f80_0001,
+            "7fc00001",
+            "7fc00001",
+        ),
+        // The element that comes last is not in the first step.
+        (
+            [0x7f81, 0x3f80],
+            [0x3f80, 0x3f80],
+            0x7f80_0001,
+            "7fc00001",
+            "7fc10000",
+        ),
+        (
+            [0x7f81, 0x3f80],
+            [0x3f80, 0x3f80],
+            0x3f80_0000,
+            "40000000",
+            "7fc10000",
+        ),
+        // No operand is NaN.
+        ([0x3f80, 0x7f80], [0x3f80, 0], 0, "ffc00000", "ffc00000"),
+    ] {
+        let operands = Operands {
+            a: &a,
+            b: &b,
+            c,
+            ..Operands::default()
+        };
+        let trace = Trace::of(unit, &operands, &Modifiers::default()).expect("lengths fit");
+        let words: Vec<&str> = trace.steps.iter().map(|step| step.word.as_str()).collect();
+        assert_eq!(words, [first, second], "{trace}");
     }
 }

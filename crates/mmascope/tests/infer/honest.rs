@@ -117,6 +117,30 @@ fn a_second_floor_above_the_alignment_is_found() {
     }
 }
 
+/// A search that had no time left says so, and one that needed none does not.
+#[test]
+fn a_search_that_reached_its_limit_says_so() {
+    let volta = row("volta", "mma.m8n8k4.f32.f16.f16.f32");
+    let odd = "fused L=4 F=26 F2=28 -> rz f32 nan=7fc00000";
+    let odd = Unit::new(*volta.signature(), odd.parse().expect("a program")).expect("a unit");
+    let no_time = InferenceOptions {
+        cpu_limit: std::time::Duration::ZERO,
+        ..InferenceOptions::default()
+    };
+    let catalogue = Some(Catalogue::built_in());
+    for (unit, options, reached) in [
+        (&odd, &no_time, true),
+        (&odd, &InferenceOptions::default(), false),
+        (&volta, &no_time, false),
+    ] {
+        let mut device = ModelDut::new("a black box", unit.clone());
+        let inference = infer(&mut device, catalogue, options).expect("answers");
+        let json = inference.json();
+        assert_eq!(inference.reached_limit, reached, "{json:?}");
+        assert_eq!(json["reached_limit"], reached);
+    }
+}
+
 #[test]
 fn the_printed_row_loads_and_computes() {
     let mutant = Mutant::new("odd", "bf16", 8).chunks(4).with(|m| {
@@ -161,6 +185,7 @@ fn the_printed_row_loads_and_computes() {
         "confirmed",
         "queries",
         "seconds",
+        "reached_limit",
     ] {
         assert!(json.contains_key(key), "{key}");
     }

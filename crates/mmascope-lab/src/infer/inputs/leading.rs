@@ -6,8 +6,16 @@
 
 use super::{Focus, between, places};
 use crate::dpa::OperandWords;
+use crate::exact::Exact;
 use crate::infer::maker::{Maker, drawn, fraction, word};
 use crate::reveal::Random;
+
+/// A number half between two multiples of 2^grid, one of the nearest to zero: where the largest product is small beside its exponent,
+/// the result keeps what the alignment makes of it.
+fn halfway(grid: i32, random: &mut Random) -> Exact {
+    let whole = random.below(8) as u128;
+    Exact::new(random.below(2) == 0, 2 * whole + 1, grid - 1)
+}
 
 /// Such a sum; `None` where neither format has subnormal numbers.
 pub(crate) fn leading(maker: &Maker, focus: &Focus, random: &mut Random) -> Option<OperandWords> {
@@ -23,7 +31,9 @@ pub(crate) fn leading(maker: &Maker, focus: &Focus, random: &mut Random) -> Opti
         false => (maker.b, maker.a),
     };
     let mut case = maker.blank();
-    let places = places(maker, focus, 3, random);
+    // Two meet in one block of two more often.
+    let count = 2 + random.below(2);
+    let places = places(maker, focus, count, random);
     let negative = random.below(2) == 0;
     // Half of them normal, where products of two and more are aligned by their leading bit or by their operands' exponents.
     let of_small = match random.below(2) {
@@ -53,8 +63,15 @@ pub(crate) fn leading(maker: &Maker, focus: &Focus, random: &mut Random) -> Opti
         0 => maker.bits + 2,
         count => focus.bits[random.below(count)],
     };
-    let last = own.normal + exponent - bits + between(-2, 4, random);
-    let term = drawn(random.below(2) == 0, last, fraction(random));
+    let grid = own.normal + exponent - bits;
+    let term = match random.below(2) {
+        0 => halfway(grid, random),
+        _ => drawn(
+            random.below(2) == 0,
+            grid + between(-2, 4, random),
+            fraction(random),
+        ),
+    };
     match places.last() {
         Some(&k) if places.len() > 1 && random.below(3) > 0 => {
             maker.product(&mut case, k, term, 0, random);

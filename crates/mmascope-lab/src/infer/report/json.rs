@@ -50,6 +50,7 @@ impl Inference {
             "confirmed": {"trials": self.confirmed, "mismatches": 0},
             "queries": self.queries,
             "seconds": self.seconds,
+            "reached_limit": self.reached_limit,
         });
         if let Some(reason) = reason {
             value["reason"] = reason.into();

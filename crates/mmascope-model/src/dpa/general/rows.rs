@@ -4,7 +4,7 @@
 
 use super::words::{becomes, block, flushes, narrows};
 use super::{AddMul, Fused, General, GroupExponent, Groups, divides, groups_fit};
-use crate::dpa::describe::rounded;
+use crate::dpa::describe::{rounded, stand_ins};
 use crate::dpa::named::Step;
 use crate::dpa::output::Output;
 use crate::dpa::pair::Pair;
@@ -381,8 +381,9 @@ impl Step for AddMul {
                 "Each product is one of IEEE 754, rounded and limited like the result.".to_owned()
             }
             Some((rounding, format)) => format!(
-                "Each product is rounded to {format}, {}, with IEEE 754 overflow.",
-                rounded(rounding)
+                "Each product is rounded to {format}, {}, with IEEE 754 overflow{}.",
+                rounded(rounding),
+                stand_ins(&format).map_or_else(String::new, |words| format!("; {words}")),
             ),
         }),
     ];

@@ -2,7 +2,7 @@
 
 use super::{Ends, Nan, Output, Tininess, ZeroSign};
 use crate::dpa::FlushSign;
-use crate::dpa::describe::rounded;
+use crate::dpa::describe::{rounded, stand_ins};
 use crate::dpa::notation::Flaw;
 use crate::dpa::program::Operation;
 use crate::dpa::schema::parameters as p;
@@ -96,6 +96,7 @@ impl Ending {
         .says(40, |own, _| {
             let word = own.output.nan_value();
             match own.output.nan {
+                Nan::Any if own.output.format.nan().is_none() => String::new(),
                 Nan::Any => "Which NaN a NaN result is, is not known.".to_owned(),
                 Nan::Own => "No result is NaN but where it is said above.".to_owned(),
                 Nan::Word(_) => format!("A NaN result is always {word}."),
@@ -267,6 +268,13 @@ impl Output {
         let rounded = rounded(*rounding);
         let mut said = vec![format!("The result is rounded to {format}, {rounded}.")];
         said.extend(self.alone().words(self));
+        // Where infinity becomes the largest number, none needs a NaN.
+        let is_settled = self.overflow == Overflow::Saturate && format.nan().is_some();
+        said.extend(
+            stand_ins(format)
+                .filter(|_| !is_settled)
+                .map(|words| words + "."),
+        );
         said
     }
 

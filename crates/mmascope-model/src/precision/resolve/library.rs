@@ -5,6 +5,7 @@ use super::select::Lowering;
 use super::step::StepOperand;
 use super::{Note, Severity};
 use crate::error::Result;
+use crate::format::{F32, F64, Format};
 
 /// What a symbol's body is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +115,12 @@ pub(super) fn is_double(name: &str) -> bool {
     matches!(name, "__nv_sqrt" | "__nv_sin" | "__nv_cos")
 }
 
+/// The type that a symbol takes and gives; `None` where the name is none.
+pub(super) fn format_of(name: &str) -> Option<Format> {
+    let is_known = names().any(|known| known == name);
+    is_known.then(|| if is_double(name) { F64 } else { F32 })
+}
+
 /// Lowers a call of a symbol.
 pub(super) fn lower(
     lowering: &mut Lowering<'_>,
@@ -130,7 +137,7 @@ pub(super) fn lower(
         return Ok(None);
     };
     let double = is_double(name);
-    if double != (lowering.format == crate::format::F64) {
+    if double != (lowering.format == F64) {
         let (takes, given) = (if double { "f64" } else { "f32" }, lowering.format);
         let text = format!("{name} takes {takes}, not {given}");
         lowering.say(Note::new(Severity::Error, "library/type", &text));

@@ -281,7 +281,7 @@ pub fn resolve(request: &Request<'_>) -> Result<Resolution> {
     } else {
         let graph = match graph {
             Some(graph) => graph,
-            None => expression::read(operation, format_of(request)?, settings)?,
+            None => expression::read(operation, format_of(request, operation)?, settings)?,
         };
         lowered(graph, &context)?
     };
@@ -311,9 +311,13 @@ pub(super) struct Answer {
     pub(super) notes: Vec<Note>,
 }
 
-fn format_of(request: &Request<'_>) -> Result<Format> {
+/// The type of an expression: what was asked for, else that of the first symbol of the device library in it.
+fn format_of(request: &Request<'_>, operation: &str) -> Result<Format> {
     let names: Vec<&str> = TYPES.iter().map(|format| format.name).collect();
-    let format = match (request.format, request.preset) {
+    let is_end = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_';
+    let of_symbol = || operation.split(is_end).find_map(super::library::format_of);
+    let of_symbol = request.preset.map_or_else(of_symbol, |_| None);
+    let format = match (request.format.or(of_symbol), request.preset) {
         (Some(format), _) => format,
         (None, Some(_)) => F32,
         (None, None) => {
