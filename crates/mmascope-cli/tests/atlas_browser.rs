@@ -576,7 +576,7 @@ fn files_are_dropped_multiplied_and_refused() {
         )
     };
     browser.value(&change("volta:f16,f16,f32"));
-    assert_eq!(browser.text(other), "volta:mma.m8n8k4.f32.f16.f16.f32");
+    assert_eq!(browser.text(other), "volta:wmma.m16n16k16.f32.f16.f16.f32");
     browser.value(&change("ampere:f16,f16,f32"));
     // The first element that differs leads to the step where the units part.
     let count = browser.value("document.querySelectorAll('#products button.differs').length");
