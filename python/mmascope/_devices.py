@@ -215,7 +215,8 @@ class Validation(Rows, Report):
             rows = [[item[key] for key in keys] for item in data["examples"]]
             parts += ["", Table(("mismatch: family", *keys[1:]), rows)]
         for item in data["smallest"]:
-            parts.append(f"\nsmallest: device {item['device']}, model {item['model']}\n{item['input']}")
+            same = "" if item["differs"] else "\nasked again, the device gives what the model gives: it does not repeat its answers"
+            parts.append(f"\nsmallest: device {item['device']}, model {item['model']}\n{item['input']}{same}")
         return parts
 
 

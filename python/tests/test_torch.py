@@ -421,3 +421,89 @@ def test_distances_and_small_linear_layers_are_said():
         assert torch.nn.functional.linear(torch.ones(2, 0), torch.ones(3, 0)).shape == (2, 3)
     assert {item["reason"] for item in simulation.report.unrouted} == {
         "a matrix times a vector uses no matrix unit", "an empty matrix"}
+
+
+def test_what_a_comparison_leaves_as_it_was():
+    class Keeping(torch.nn.Module):
+        """Hands out its buffer, has another that grows, and one that is its weight."""
+
+        def __init__(self):
+            super().__init__()
+            self.lin = torch.nn.Linear(16, 16)
+            self.register_buffer("h", torch.zeros(4, 16))
+            self.register_buffer("seen", torch.ones(1, 16))
+            self.register_buffer("wide", torch.arange(16.0).expand(4, 16))
+            self.register_buffer("late", None)
+
+        def forward(self, x):
+            self.h = torch.tanh(self.lin(x)) + self.h
+            self.seen = torch.cat([self.seen, x])
+            self.late = self.lin.weight.detach()
+            return self.h + self.seen.sum() * 0
+
+    net, x = Keeping().bfloat16(), torch.randn(4, 16).bfloat16()
+    before = {name: (value, value.clone()) for name, value in net.named_buffers()}
+    weight = net.lin.weight.detach().clone()
+    found = mmascope.torch.compare(net, x, ["h100", "h200"])
+    assert found.first is None and found.outputs["h100"].abs().sum() > 0 and torch.equal(net.lin.weight, weight)
+    after = dict(net.named_buffers())
+    assert net.late is None and list(after) == list(before)
+    assert all(after[name] is value and torch.equal(value, kept) for name, (value, kept) in before.items())
+
+
+def test_changed_and_caught_and_hidden_outputs_are_not_passed_over():
+    class Own(torch.nn.Module):
+        def __init__(self, how):
+            super().__init__()
+            self.how, self.norm, self.bad = how, torch.nn.LayerNorm(512), torch.nn.Linear(3, 3)
+            self.weight = torch.nn.Parameter(torch.randn(512, 512) * 8)
+
+        def forward(self, x):
+            y = self.norm(x)
+            if self.how == "raises":
+                try:
+                    self.bad(x)
+                except Exception:
+                    pass
+            product = y @ self.weight
+            if self.how == "hides":
+                return {"it": [str(product.sum())]}
+            # The layer's own tensor, changed.
+            return y.add_(product) if self.how == "changes" else product
+
+    x = torch.randn(64, 512).half()
+    for how in ("changes", "raises"):
+        torch.manual_seed(4)
+        found = mmascope.torch.compare(Own(how).half(), x, ["v100", "mi300x"])
+        assert [row["layer"] for row in found.layers] == ["norm", ""] and found.first["layer"] == "", how
+    torch.manual_seed(4)
+    found = mmascope.torch.compare(Own("hides").half(), x, ["v100", "mi300x"])
+    assert found.unmatched == ["(model): its output, a dict, has no tensor that is looked into"]
+    assert "no layer that was compared differs" in str(found)
+
+
+def test_inputs_are_copied_as_they_are():
+    import collections
+
+    class Named(collections.OrderedDict):
+        @property
+        def x(self):
+            return self["x"]
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lin = torch.nn.Linear(16, 16)
+
+        def forward(self, given, again, generator):
+            assert given.x is again and again.requires_grad
+            with torch.enable_grad():
+                slope, = torch.autograd.grad((again * again).sum(), again)
+            return self.lin(given.x + torch.rand(2, 16, generator=generator).bfloat16() + slope)
+
+    x = torch.ones(2, 16).bfloat16().requires_grad_()
+    generator = torch.Generator().manual_seed(3)
+    state = generator.get_state()
+    found = mmascope.torch.compare(Net().bfloat16(), (Named(x=x), x, generator), ["h100", "h200"])
+    assert found.first is None and not found.unmatched and torch.equal(generator.get_state(), state)
+

@@ -97,8 +97,7 @@
     state.picture = Number.isInteger(picture) && picture > 0 ? picture : 0;
     const unknown = [];
     for (const name of CAST) {
-      if (!link.has(name)) continue;
-      const value = link.get(name);
+      const value = link.get(name) ?? state.casts[name];
       const field = $("cast-" + name);
       const before = field.value;
       // A format may be named by another of its names.
@@ -114,7 +113,7 @@
       problem("cast-problem", { error: `${other}${unknown.join(", ")} of the link is unknown and left out` });
     }
     drawUnits();
-    // What the link leaves out is 0, whatever was there before.
+    // What the link leaves out is 0 (scales 1), whatever was there before.
     state.words = { a: [], b: [], c: [], sa: [], sb: [] };
     const given = Object.fromEntries(SIDES.filter((side) => link.has(side)).map((side) => [side, link.get(side)]));
     takeUnit(given);
@@ -332,6 +331,7 @@
     drawUnits();
     state.unit = null;
     takeUnit({});
+    drawProducts();
   });
 
   // ---- matrices ----
@@ -351,9 +351,14 @@
     drawProducts();
   };
   const drawProducts = () => {
-    if (!state.arrays.A || !state.arrays.B) return $("products").replaceChildren();
+    if (state.view !== "matrix") return;
+    $("products").replaceChildren();
+    if (!state.arrays.A || !state.arrays.B) return;
     const answer = ask({ do: "product", units: state.units });
-    if (problem("file-problem", answer)) return;
+    // What is said of a file stays, what is said of a product goes with it.
+    if (answer.error || state.refused) problem("file-problem", answer);
+    state.refused = Boolean(answer.error);
+    if (answer.error) return;
     $("products").replaceChildren(...answer.results.map((it, at) => {
       if (it.error) return make("div", { class: "panel" }, make("h3", {}, it.unit), make("p", { class: "error" }, it.error));
       const differs = new Set((it.differing?.places ?? []).map(([row, column]) => `${row},${column}`));
@@ -471,6 +476,8 @@
     options("cast-overflow", state.about.overflows, "by the rules");
     $("cast-flags").replaceChildren(...FLAGS.map((name) => make("span", {}, make("input", { type: "checkbox", id: "cast-" + name, onchange: cast }), " ", make("label", { for: "cast-" + name }, name), " ")));
     for (const name of CAST) $("cast-" + name).addEventListener("input", cast);
+    // What a link without these fields shows.
+    state.casts = Object.fromEntries(CAST.map((name) => [name, $("cast-" + name).value]));
     $("explorer").hidden = false;
     follow();
     window.addEventListener("hashchange", follow);

@@ -278,7 +278,7 @@ fn explained(
         )
         .into();
         let differs = example.differs(unit);
-        json["repeats"] = differs.into();
+        json["differs"] = differs.into();
         let steps = if differs {
             let trace = Trace::of(unit, &example.case.operands(), &Modifiers::default());
             trace.map_or_else(|error| error.to_string(), |trace| trace.to_string())

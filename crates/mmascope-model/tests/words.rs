@@ -196,6 +196,14 @@ fn the_words_of_several_statements_give_their_results() {
         ),
         (
             "a=f16 b=f16 c=f32 d=f32 k=4",
+            "fused L=2 F=20 operands=rne:e4m3 round-c=rne:e2m1 products=rne:e3m2 -> rne f32",
+        ),
+        (
+            "a=f16 b=f16 c=f32 d=f32 k=4",
+            "s = add-mul P=2 over k=0,1 from +0 -> rne e2m1 overflow=nan ; t = add-mul P=2 over k=2,3 from +0 -> rz e2m1 overflow=nanfinite ; u = add s t -> rne f32 ; d = add u c -> rne f32",
+        ),
+        (
+            "a=f16 b=f16 c=f32 d=f32 k=4",
             "s = fused L=2 F=20 products=rne:e3m2 over k=0,1 from +0 -> ru e2m3 ; t = add-mul P=2 over k=2,3 from +0 -> rne e4m3 ; u = add s t -> rne f32 ; d = add u c -> rne f32",
         ),
         (

@@ -428,7 +428,7 @@ pub(crate) fn validate(
         .iter()
         .map(|example| {
             let mut json = example.json(unit.signature());
-            json["repeats"] = example.differs(unit).into();
+            json["differs"] = example.differs(unit).into();
             json
         })
         .collect();

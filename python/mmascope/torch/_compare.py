@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import itertools
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +35,8 @@ class Comparison(Rows):
         #: Where they part first: layer, index, arch and the values, and ``of``: the layer's ``"output"``, or its
         #: ``"input"`` where they parted between layers. ``None`` where nothing differs.
         self.first = first
-        #: What was not compared, in words: layers that one architecture calls more often, or gives another shape.
+        #: What was not compared, in words: layers that one architecture calls more often, or gives another shape, inputs
+        #: that cannot be copied for each run, tensors that are not dense.
         self.unmatched = unmatched
         #: What the model gave under each architecture.
         self.outputs = outputs
@@ -68,7 +73,7 @@ class Comparison(Rows):
             lines.append(f"{row['layer'] or _MODEL:<40} {row['arch']:<10} {share:>20} {row['max']:>12.4e} {row['mean']:>12.4e}")
         lines += self.unmatched
         if self.first is None:
-            lines.append("no layer differs")
+            lines.append("no layer that was compared differs" if self.unmatched else "no layer differs")
         else:
             it = self.first
             place = "" if it["of"] == "output" else "before it, in the input of "
@@ -116,6 +121,8 @@ def _check_simulated(reports: dict[str, SimulationReport]) -> None:
 def _tensors(value: Any) -> list[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         return [value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = [getattr(value, field.name) for field in dataclasses.fields(value)]
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -123,16 +130,42 @@ def _tensors(value: Any) -> list[torch.Tensor]:
     return []
 
 
-def _copied(value: Any) -> Any:
-    """Inputs that a run may change: each tensor is a copy."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().clone()
-    if isinstance(value, dict):
-        return {name: _copied(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        items = [_copied(item) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    return value
+def _is_dense(tensor: torch.Tensor) -> bool:
+    """Whether its elements can be compared."""
+    return tensor.layout == torch.strided and not (tensor.is_nested or tensor.is_quantized or tensor.is_meta)
+
+
+def _dense(value: Any) -> list[torch.Tensor]:
+    """Copies of the tensors whose elements can be compared."""
+    return [tensor.detach().clone() for tensor in _tensors(value) if _is_dense(tensor)]
+
+
+class _Copies:
+    """Copies of inputs, which a run may change; what is there twice is one copy."""
+
+    def __init__(self) -> None:
+        self._memo: dict[int, Any] = {}
+        #: Types of what cannot be copied.
+        self.shared: list[str] = []
+
+    def of(self, value: Any) -> Any:
+        for tensor in _tensors(value):
+            if id(tensor) not in self._memo:
+                made = tensor.detach().clone()
+                self._memo[id(tensor)] = made.requires_grad_() if tensor.requires_grad else made
+        if isinstance(value, torch.Generator):
+            made = torch.Generator(value.device)
+            made.set_state(value.get_state())
+            return self._memo.setdefault(id(value), made)
+        if type(value) is dict:
+            return {name: self.of(item) for name, item in value.items()}
+        if type(value) in (list, tuple):
+            return type(value)(self.of(item) for item in value)
+        try:
+            return copy.deepcopy(value, self._memo)
+        except Exception:
+            self.shared.append(type(value).__name__)
+            return value
 
 
 @dataclass
@@ -144,8 +177,9 @@ class _Made:
     nth: int
     begin: int
     given: list[torch.Tensor]
+    module: Any
     end: int = 0
-    gave: list[torch.Tensor] | None = None
+    gave: list[torch.Tensor] = dataclasses.field(default_factory=list)
 
 
 class _Notes:
@@ -153,53 +187,107 @@ class _Notes:
 
     def __init__(self, model: Any) -> None:
         self.calls: list[_Made] = []
-        self._open: list[_Made] = []
+        #: Modules that cannot be looked into.
+        self.closed: list[str] = []
         self._counts: dict[str, int] = {}
-        self._time = 0
-        #: The tensors of the call that ended last, not copied.
-        self._last: list[torch.Tensor] = []
-        self._handles = []
-        for name, module in model.named_modules():
-            def before(module: Any, given: Any, named: Any, name: str = name) -> None:
-                self._begin(name, _tensors([given, named]))
+        self._times = itertools.count()
+        #: For each thread: the calls that have begun, and the tensors of the one that ended last with their copies.
+        self._own = threading.local()
+        self._handles: list[Any] = []
+        try:
+            for name, module in model.named_modules():
+                self._watch(name, module)
+        except BaseException:
+            self.close()
+            raise
 
-            def after(module: Any, given: Any, output: Any, is_leaf: bool = next(module.children(), None) is None) -> None:
-                self._end(is_leaf, _tensors(output))
+    def _watch(self, name: str, module: Any) -> None:
+        if isinstance(module, torch.jit.ScriptModule):
+            self.closed.append(name)
+            return
+        is_leaf = next(module.children(), None) is None
 
-            self._handles += [module.register_forward_pre_hook(before, with_kwargs=True),
-                              module.register_forward_hook(after)]
+        def before(module: Any, given: Any, named: Any) -> None:
+            nth = self._counts.get(name, 0)
+            self._counts[name] = nth + 1
+            self._begun().append(_Made(name, nth, next(self._times), _dense([given, named]), module))
 
-    def _begin(self, name: str, given: list[torch.Tensor]) -> None:
-        self._time += 1
-        nth = self._counts.get(name, 0)
-        self._counts[name] = nth + 1
-        self._open.append(_Made(name, nth, self._time, [tensor.detach().clone() for tensor in given]))
+        def after(module: Any, given: Any, output: Any) -> None:
+            begun = self._begun()
+            # What a module raised, and another caught, has begun and never ended.
+            while begun and begun[-1].module is not module:
+                begun.pop()
+            if begun:
+                self._end(begun.pop(), is_leaf, output)
 
-    def _end(self, is_leaf: bool, gave: list[torch.Tensor]) -> None:
-        self._time += 1
-        made = self._open.pop()
-        # What a module hands on of its last layer has been noted.
-        handed = len(gave) == len(self._last) and all(own is last for own, last in zip(gave, self._last))
+        self._handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
+        self._handles.append(module.register_forward_hook(after))
+
+    def _begun(self) -> list[_Made]:
+        if not hasattr(self._own, "begun"):
+            self._own.begun, self._own.last = [], []
+        begun: list[_Made] = self._own.begun
+        return begun
+
+    def _end(self, made: _Made, is_leaf: bool, output: Any) -> None:
+        gave = [tensor for tensor in _tensors(output) if _is_dense(tensor)]
+        last = self._own.last
+        # What a module hands on of its last layer, unchanged, has been noted.
+        handed = len(gave) == len(last) and all(
+            own is tensor and not bool(_bits_differ(own, noted).any()) for own, (tensor, noted) in zip(gave, last))
         if is_leaf or not handed:
-            made.end, made.gave = self._time, [tensor.detach().clone() for tensor in gave]
+            made.end, made.gave = next(self._times), [tensor.detach().clone() for tensor in gave]
+            self._own.last = list(zip(gave, made.gave))
             self.calls.append(made)
-        self._last = gave
 
     def close(self) -> None:
-        self._last = []
+        self._own = threading.local()
         for handle in self._handles:
             handle.remove()
 
 
-def _run(model: Any, inputs: Any, arch: str, options: dict[str, Any]) -> tuple[Any, list[_Made], Any]:
+class _Buffers:
+    """Copies of a model's buffers while it runs; then its own are back, untouched."""
+
+    def __init__(self, model: Any) -> None:
+        self._before = [(module, dict(module._buffers)) for module in model.modules()
+                        if not isinstance(module, torch.jit.ScriptModule)]
+
+    def __enter__(self) -> None:
+        copies: dict[int, Any] = {}
+        for module, buffers in self._before:
+            for name, buffer in buffers.items():
+                if buffer is None or torch.nn.parameter.is_lazy(buffer):
+                    continue
+                if id(buffer) not in copies:
+                    copies[id(buffer)] = buffer.detach().clone()
+                module._buffers[name] = copies[id(buffer)]
+
+    def __exit__(self, *error: Any) -> None:
+        for module, buffers in self._before:
+            module._buffers.clear()
+            module._buffers.update(buffers)
+
+
+@dataclass
+class _Ran:
+    output: Any
+    calls: list[_Made]
+    report: SimulationReport
+    #: What was not looked into, or is not its own run's.
+    unseen: list[str]
+
+
+def _run(model: Any, inputs: Any, arch: str, options: dict[str, Any]) -> _Ran:
     """The output, and every layer's calls. The model and the inputs are as before, and so are random numbers."""
-    inputs = _copied(inputs)
-    before = {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
-    tensors = [*_tensors(inputs), *model.parameters(), *before.values()]
+    copies = _Copies()
+    tensors = [*_tensors(inputs), *model.parameters(), *model.buffers()]
     devices = sorted({tensor.device.index or 0 for tensor in tensors if tensor.device.type == "cuda"})
+    inputs = copies.of(inputs)
     notes = _Notes(model)
     try:
-        with torch.random.fork_rng(devices), torch.no_grad(), simulate(arch=arch, **options) as simulation:
+        with (_Buffers(model), torch.random.fork_rng(devices), torch.no_grad(),
+              simulate(arch=arch, **options) as simulation):
             if isinstance(inputs, dict):
                 output = model(**inputs)
             elif isinstance(inputs, (list, tuple)):
@@ -208,11 +296,11 @@ def _run(model: Any, inputs: Any, arch: str, options: dict[str, Any]) -> tuple[A
                 output = model(inputs)
     finally:
         notes.close()
-        with torch.no_grad():
-            for name, buffer in model.named_buffers():
-                if name in before and buffer.shape == before[name].shape:
-                    buffer.copy_(before[name])
-    return output, notes.calls, simulation.report
+    unseen = [f"inputs: a {kind} cannot be copied, and every run has the same one" for kind in copies.shared]
+    unseen += [f"{name or _MODEL}: a scripted module is not looked into" for name in notes.closed]
+    if not any(_is_dense(tensor) for tensor in _tensors(output)):
+        unseen.append(f"{_MODEL}: its output, a {type(output).__name__}, has no tensor that is looked into")
+    return _Ran(output, notes.calls, simulation.report, unseen)
 
 
 def _bits_differ(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -249,14 +337,12 @@ def _parted(base: list[_Made], other: list[_Made], left_arch: str, arch: str) ->
         if right is None:
             unmatched.append(f"{left.name or _MODEL}: call {left.nth + 1} under {left_arch} has none beside it under {arch}")
             continue
-        gave, theirs = left.gave or [], right.gave or []
-        for of, time, owns, others in (("input", left.begin, left.given, right.given), ("output", left.end, gave, theirs)):
+        for of, time, owns, others in (("input", left.begin, left.given, right.given),
+                                       ("output", left.end, left.gave, right.gave)):
             if [own.shape for own in owns] != [other.shape for other in others]:
                 unmatched.append(f"{left.name or _MODEL}: its {of} has another shape under {arch}")
                 continue
             for own, their in zip(owns, others):
-                if own.layout != torch.strided or own.is_nested:
-                    continue
                 differs = _bits_differ(own, their)
                 count = int(differs.sum())
                 if of == "output":
@@ -279,7 +365,7 @@ def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], a
     from .._explain import Explanation
     from .._products import given_of
 
-    if not isinstance(module, torch.nn.Linear) or not given:
+    if type(module).forward is not torch.nn.Linear.forward or not given:
         return None
     a = given[0][index[:-1]]
     b = module.weight.detach()[index[-1]]
@@ -361,17 +447,17 @@ def compare(model: Any, inputs: Any, archs: Sequence[str], **options: Any) -> Co
         if tensor.is_nested:
             raise ArgumentError("inputs: a nested tensor; give its parts one at a time")
     runs = {arch: _run(model, inputs, arch, options) for arch in names}
-    _check_simulated({arch: run[2] for arch, run in runs.items()})
+    _check_simulated({arch: run.report for arch, run in runs.items()})
     layers: list[dict[str, Any]] = []
-    unmatched: list[str] = []
+    unmatched = list(dict.fromkeys(text for run in runs.values() for text in run.unseen))
     found: list[_Parting] = []
     for arch in names[1:]:
-        rows, partings, missing = _parted(runs[names[0]][1], runs[arch][1], names[0], arch)
+        rows, partings, missing = _parted(runs[names[0]].calls, runs[arch].calls, names[0], arch)
         layers += rows
         found += partings
         unmatched += missing
-    outputs = {arch: run[0] for arch, run in runs.items()}
-    reports = {arch: run[2] for arch, run in runs.items()}
+    outputs = {arch: run.output for arch, run in runs.items()}
+    reports = {arch: run.report for arch, run in runs.items()}
     first = None
     if found:
         parting = min(found, key=lambda item: item.time)

@@ -551,7 +551,8 @@ def simulate(*, arch: str, instruction: Rule = None, schedule: Any = None, threa
     Routed: mm, addmm, bmm, baddbmm, and what PyTorch makes of them (matmul, linear, einsum, the products of
     scaled_dot_product_attention), convolutions over one and two dimensions, ``_scaled_mm``, their forms with ``out`` and
     in place; forward and backward. K is filled up with +0. Attention and encoder layers are computed by PyTorch's
-    unfused algorithm. PyTorch refuses ``flex_attention`` and ``torch.cond`` in such a context: it compiles them.
+    unfused algorithm. PyTorch refuses operators that take functions (``flex_attention``, ``torch.cond``) in
+    such a context.
 
     Examples
     --------

@@ -428,6 +428,7 @@ impl<'a> Run<'a> {
     }
 
     fn no_model(&mut self, nearest: Option<Candidate>) -> Result<Outcome> {
+        self.is_cut_short = self.cpu_limit.is_over();
         let Some(nearest) = nearest else {
             return Ok(Outcome::NOTHING);
         };

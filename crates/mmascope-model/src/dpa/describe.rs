@@ -333,6 +333,17 @@ fn order_value(over: &Select) -> String {
     }
 }
 
+/// What a format has in place of an infinity that overflow gives; empty where it has infinities. Numbers that were infinite before stay.
+pub(crate) fn overflow_stand_in(format: &Format) -> String {
+    match (stand_ins(format), format.nan()) {
+        (None, _) => String::new(),
+        (_, Some(_)) => format!("; {format} has no infinity: NaN stands for one that overflow gives, one that was there stays"),
+        (_, None) => format!(
+            "; {format} has no infinity: the largest number of its sign stands for one that overflow gives, infinities and NaN that were there stay"
+        ),
+    }
+}
+
 /// What a format has in place of infinity and NaN, where it lacks them.
 pub(crate) fn stand_ins(format: &Format) -> Option<String> {
     let infinity = format.decode(format.infinity(false, Overflow::Infinity));
@@ -340,7 +351,7 @@ pub(crate) fn stand_ins(format: &Format) -> Option<String> {
         _ if format.is_numbers_only() || infinity.class == Class::Infinite => None,
         Some(_) => Some(format!("{format} has no infinity: NaN stands for it")),
         None => Some(format!(
-            "{format} has no infinity and no NaN: the largest number of its sign stands for infinity, the positive one for NaN"
+            "{format} has no infinity and no NaN: the largest number of its sign stands for infinity and for what is beyond it, the positive one for every other NaN"
         )),
     }
 }

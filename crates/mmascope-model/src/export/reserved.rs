@@ -36,7 +36,7 @@ fn is_of_stdint(word: &str) -> bool {
 /// C11, 6.4.1, the words that C23 adds there, `asm` and `main`, and what gcc defines when no standard is asked for.
 const C: &str = include_str!("reserved/c.txt");
 
-/// C11, annex B: functions of the standard library, which keeps their names for itself (7.1.3).
+/// C11, annex B: functions of the standard library, and macros that are used like them, which keeps their names for itself (7.1.3).
 const LIBC: &str = include_str!("reserved/libc.txt");
 
 /// C++20, [lex.key], with its other spellings of operators, `main`, `std`, what gcc defines when no standard is asked for, and the variables that

@@ -52,6 +52,9 @@ fn the_type_of_a_symbol_need_not_be_said() {
         let without = ask(operation, "", "sm_90", "", Policy::Llvm);
         assert_eq!(answer(&without).ptx(), answer(&with).ptx(), "{operation}");
     }
+    // Of a symbol that does not exist, too: the answer says that.
+    let answer = answer(&ask("__nv_fast_sqrt(a)", "", "sm_90", "", Policy::Llvm));
+    assert!(!answer.legal);
     let request = ask("a*b", "", "sm_90", "", Policy::Llvm);
     let error = resolve(&request).expect_err("no type");
     assert!(error.to_string().contains("type: it is missing"), "{error}");

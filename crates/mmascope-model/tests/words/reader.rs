@@ -1,8 +1,9 @@
 //! Reads the sentences of `show`: every one has to be understood, and nothing is assumed that none says.
 
-use mmascope_model::format::Format;
+use mmascope_model::format::{Format, Specials};
 
 use super::grouped::{self, Grouped, Semi};
+use crate::number::float;
 
 /// What stands for the `{}` of a pattern, if the text fits.
 pub(crate) fn fit<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
@@ -22,10 +23,23 @@ pub(crate) fn fit<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
     rest.is_empty().then_some(found)
 }
 
+/// A rounding and a format, with what the text says that stands for an infinity which overflow gives, where there is none.
+fn to_saying(found: &[&str]) -> Option<To> {
+    let made = to(found[1], found[0])?;
+    let specials = float(&made.1).specials;
+    let said = match specials {
+        Specials::Ieee => found[2].is_empty(),
+        Specials::None => fit("; {} has no infinity: the largest number of its sign stands for one that overflow gives, infinities and NaN that were there stay", found[2]).is_some(),
+        _ => fit("; {} has no infinity: NaN stands for one that overflow gives, one that was there stays", found[2]).is_some(),
+    };
+    assert!(said, "{found:?}");
+    Some(made)
+}
+
 /// Whether a text says what stands for infinity, and for NaN, in a format that lacks them.
 fn stands_in(text: &str) -> bool {
     fit("{} has no infinity: NaN stands for it", text).is_some()
-        || fit("{} has no infinity and no NaN: the largest number of its sign stands for infinity, the positive one for NaN", text).is_some()
+        || fit("{} has no infinity and no NaN: the largest number of its sign stands for infinity and for what is beyond it, the positive one for every other NaN", text).is_some()
 }
 
 /// A rounding in words and a format.
@@ -314,16 +328,17 @@ fn of_terms(own: &mut Statement, text: &str) -> bool {
         own.flush_b = Some(kept(found[0]));
     } else if text == "A zero a or b, or c of the first block, counts as +0." {
         own.plus_zeros = true;
-    } else if let Some(found) = fit("Then a and b are rounded to {}, {}, with IEEE 754 overflow.", text) {
-        own.operands = to(found[1], found[0]);
-    } else if let Some(found) = fit("Then the c of the first block is rounded to {}, {}, with IEEE 754 overflow.", text) {
-        own.round_c = to(found[1], found[0]);
+    } else if let Some(found) = fit("Then a and b are rounded to {}, {}, with IEEE 754 overflow{}.", text) {
+        own.operands = to_saying(&found);
+    } else if let Some(found) = fit("Then the c of the first block is rounded to {}, {}, with IEEE 754 overflow{}.", text) {
+        own.round_c = to_saying(&found);
     } else if text == "Products are exact; the exponent of a product is the sum of those of its factors." {
         own.products = Some(Products::Sum);
     } else if text == "Products are exact; the exponent of a product is that of its leading bit." {
         own.products = Some(Products::Leading);
-    } else if let Some(found) = fit("Products are rounded to {}, {}, with IEEE 754 overflow; the exponent of a product is that of the rounded number.", text)
-        .or_else(|| fit("Each product is rounded to {}, {}, with IEEE 754 overflow.", text))
+    } else if let Some(found) = fit("Products are rounded to {}, {}, with IEEE 754 overflow{}; the exponent of a product is that of the rounded number.", text) {
+        own.products = to_saying(&found).map(Products::To);
+    } else if let Some(found) = fit("Each product is rounded to {}, {}, with IEEE 754 overflow.", text)
         .or_else(|| fit("Each product is rounded to {}, {}, with IEEE 754 overflow; {}.", text).filter(|found| stands_in(found[2])))
     {
         own.product_stand_ins = found.len() == 3;

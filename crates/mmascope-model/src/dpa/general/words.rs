@@ -2,7 +2,7 @@
 
 use super::{Fused, GroupExponent, Groups, Sticky};
 use crate::dpa::FlushSign;
-use crate::dpa::describe::rounded;
+use crate::dpa::describe::{overflow_stand_in, rounded};
 use crate::format::{Format, Rounding};
 
 /// What a flush makes of a subnormal number.
@@ -22,8 +22,9 @@ pub(super) fn flushes(what: &str, flush: Option<FlushSign>) -> String {
 pub(super) fn narrows(what: &str, to: Option<(Rounding, Format)>) -> String {
     to.map_or_else(String::new, |(rounding, format)| {
         format!(
-            "{what} rounded to {format}, {}, with IEEE 754 overflow.",
-            rounded(rounding)
+            "{what} rounded to {format}, {}, with IEEE 754 overflow{}.",
+            rounded(rounding),
+            overflow_stand_in(&format)
         )
     })
 }
@@ -56,8 +57,9 @@ impl Fused {
     pub(super) fn products_words(&self) -> String {
         match (self.terms.products, self.normalised) {
             (Some((rounding, format)), _) => format!(
-                "Products are rounded to {format}, {}, with IEEE 754 overflow; the exponent of a product is that of the rounded number.",
-                rounded(rounding)
+                "Products are rounded to {format}, {}, with IEEE 754 overflow{}; the exponent of a product is that of the rounded number.",
+                rounded(rounding),
+                overflow_stand_in(&format)
             ),
             (None, true) => {
                 "Products are exact; the exponent of a product is that of its leading bit."

@@ -117,8 +117,7 @@ pub(super) fn is_double(name: &str) -> bool {
 
 /// The type that a symbol takes and gives; `None` where the name is none.
 pub(super) fn format_of(name: &str) -> Option<Format> {
-    let is_known = names().any(|known| known == name);
-    is_known.then(|| if is_double(name) { F64 } else { F32 })
+    arity(name).map(|_| if is_double(name) { F64 } else { F32 })
 }
 
 /// Lowers a call of a symbol.
