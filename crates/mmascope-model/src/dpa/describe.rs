@@ -337,7 +337,9 @@ fn order_value(over: &Select) -> String {
 pub(crate) fn overflow_stand_in(format: &Format) -> String {
     match (stand_ins(format), format.nan()) {
         (None, _) => String::new(),
-        (_, Some(_)) => format!("; {format} has no infinity: NaN stands for one that overflow gives, one that was there stays"),
+        (_, Some(_)) => format!(
+            "; {format} has no infinity: NaN stands for one that overflow gives, one that was there stays"
+        ),
         (_, None) => format!(
             "; {format} has no infinity: the largest number of its sign stands for one that overflow gives, infinities and NaN that were there stay"
         ),

@@ -314,7 +314,10 @@ fn of_terms(own: &mut Statement, text: &str) -> bool {
         }
         return true;
     }
-    if let Some(found) = fit("A block has at most {} product{}, in this order; the result of a block is the c of the next.", text) {
+    if let Some(found) = fit(
+        "A block has at most {} product{}, in this order; the result of a block is the c of the next.",
+        text,
+    ) {
         own.block = Some(number(found[0]) as usize);
     } else if let Some(found) = fit("A subnormal rounded product becomes {}.", text) {
         own.flush_products = Some(kept(found[0]));
@@ -328,28 +331,53 @@ fn of_terms(own: &mut Statement, text: &str) -> bool {
         own.flush_b = Some(kept(found[0]));
     } else if text == "A zero a or b, or c of the first block, counts as +0." {
         own.plus_zeros = true;
-    } else if let Some(found) = fit("Then a and b are rounded to {}, {}, with IEEE 754 overflow{}.", text) {
+    } else if let Some(found) = fit(
+        "Then a and b are rounded to {}, {}, with IEEE 754 overflow{}.",
+        text,
+    ) {
         own.operands = to_saying(&found);
-    } else if let Some(found) = fit("Then the c of the first block is rounded to {}, {}, with IEEE 754 overflow{}.", text) {
+    } else if let Some(found) = fit(
+        "Then the c of the first block is rounded to {}, {}, with IEEE 754 overflow{}.",
+        text,
+    ) {
         own.round_c = to_saying(&found);
-    } else if text == "Products are exact; the exponent of a product is the sum of those of its factors." {
+    } else if text
+        == "Products are exact; the exponent of a product is the sum of those of its factors."
+    {
         own.products = Some(Products::Sum);
     } else if text == "Products are exact; the exponent of a product is that of its leading bit." {
         own.products = Some(Products::Leading);
-    } else if let Some(found) = fit("Products are rounded to {}, {}, with IEEE 754 overflow{}; the exponent of a product is that of the rounded number.", text) {
+    } else if let Some(found) = fit(
+        "Products are rounded to {}, {}, with IEEE 754 overflow{}; the exponent of a product is that of the rounded number.",
+        text,
+    ) {
         own.products = to_saying(&found).map(Products::To);
-    } else if let Some(found) = fit("Each product is rounded to {}, {}, with IEEE 754 overflow.", text)
-        .or_else(|| fit("Each product is rounded to {}, {}, with IEEE 754 overflow; {}.", text).filter(|found| stands_in(found[2])))
-    {
+    } else if let Some(found) = fit(
+        "Each product is rounded to {}, {}, with IEEE 754 overflow.",
+        text,
+    )
+    .or_else(|| {
+        fit(
+            "Each product is rounded to {}, {}, with IEEE 754 overflow; {}.",
+            text,
+        )
+        .filter(|found| stands_in(found[2]))
+    }) {
         own.product_stand_ins = found.len() == 3;
         own.products = to(found[1], found[0]).map(Products::To);
     } else if text == "Each product is one of IEEE 754, rounded and limited like the result." {
         own.products = Some(Products::LikeResult);
-    } else if let Some(found) = fit("A product whose exact magnitude is 2^{} or more counts as infinity of its sign.", text) {
+    } else if let Some(found) = fit(
+        "A product whose exact magnitude is 2^{} or more counts as infinity of its sign.",
+        text,
+    ) {
         own.limit = Some(number(found[0]));
     } else if let Some(found) = fit("Zero times infinity is {}.", text) {
         own.zero_times_infinity = Some(found[0].to_owned());
-    } else if let Some(found) = fit("A NaN among products and c gives NaN; else infinities of both signs give {}, of one sign that infinity.", text) {
+    } else if let Some(found) = fit(
+        "A NaN among products and c gives NaN; else infinities of both signs give {}, of one sign that infinity.",
+        text,
+    ) {
         own.opposite = Some(found[0].to_owned());
     } else {
         return false;
