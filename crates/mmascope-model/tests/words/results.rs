@@ -70,9 +70,14 @@ impl Machine<'_> {
         self.own.result.clone().expect("the result is said")
     }
 
+    /// Whether the result's format is said to have no NaN.
+    fn lacks_nan(&self) -> bool {
+        self.own.stand_ins && float(&self.result().1).specials == Specials::None
+    }
+
     pub(super) fn nan(&self) -> u64 {
         let (_, format) = self.result();
-        if self.own.stand_ins && float(&format).specials == Specials::None {
+        if self.lacks_nan() {
             return self.most(false);
         }
         match self.own.nan.expect("NaN is said") {
@@ -95,7 +100,7 @@ impl Machine<'_> {
         let (_, format) = self.result();
         let overflow = self.own.overflow.as_deref().expect("overflow is said");
         if overflow.ends_with("and so is infinity") {
-            return match overflow.starts_with("NaN") {
+            return match overflow.starts_with("NaN") && !self.lacks_nan() {
                 true => self.nan(),
                 false => self.most(negative),
             };
@@ -179,6 +184,8 @@ impl Machine<'_> {
                         false => self.infinity(negative),
                     }
                 }
+                // The largest number of its sign stands for what is beyond it.
+                text if text.starts_with("NaN") && self.lacks_nan() => self.most(negative),
                 text if text.starts_with("NaN") => self.nan(),
                 text if text.starts_with("the largest number") => self.most(negative),
                 other => panic!("overflow: {other}"),

@@ -145,6 +145,9 @@ impl Machine<'_> {
             Some(Products::To((_, format))) if self.own.product_stand_ins => {
                 stand_in(&value, format)
             }
+            Some(Products::LikeResult) if matches!(value, Value::Nan) && self.own.stand_ins => {
+                self.value(self.nan())
+            }
             _ => value,
         };
         match self.own.flush_products {
