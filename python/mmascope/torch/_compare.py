@@ -234,7 +234,8 @@ class _Notes:
         last = self._own.last
         # What a module hands on of its last layer, unchanged, has been noted.
         handed = len(gave) == len(last) and all(
-            own is tensor and not bool(_bits_differ(own, noted).any()) for own, (tensor, noted) in zip(gave, last))
+            own is tensor and own.shape == noted.shape and not bool(_bits_differ(own, noted).any())
+            for own, (tensor, noted) in zip(gave, last))
         if is_leaf or not handed:
             made.end, made.gave = next(self._times), [tensor.detach().clone() for tensor in gave]
             self._own.last = list(zip(gave, made.gave))
