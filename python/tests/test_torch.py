@@ -468,6 +468,8 @@ def test_changed_and_caught_and_hidden_outputs_are_not_passed_over():
             product = y @ self.weight
             if self.how == "hides":
                 return {"it": [str(product.sum())]}
+            if self.how == "is sparse":
+                return product.to_sparse(), y
             if self.how == "turns":
                 return y.t_()
             # The layer's own tensor, changed.
@@ -480,6 +482,8 @@ def test_changed_and_caught_and_hidden_outputs_are_not_passed_over():
         assert [row["layer"] for row in found.layers] == ["norm", ""] and found.first["layer"] == "", how
     found = mmascope.torch.compare(Own("turns").half(), x, ["v100", "mi300x"])
     assert [(row["layer"], row["differing"]) for row in found.layers] == [("norm", 0), ("", 0)]
+    found = mmascope.torch.compare(Own("is sparse").half(), x, ["v100", "mi300x"])
+    assert found.unmatched == ["(model): tensors that are not dense are not compared"]
     torch.manual_seed(4)
     found = mmascope.torch.compare(Own("hides").half(), x, ["v100", "mi300x"])
     assert found.unmatched == ["(model): its output, a dict, has no tensor that is looked into"]

@@ -16,6 +16,8 @@
   const MOST_UNITS = 4;
   const FIRST = "hopper:mma.m16n8k16.f32.f16.f16.f32";
   const SIDES = ["a", "b", "c", "sa", "sb"];
+  // scaleD goes from 0 to -15 (PTX, scale-input-d).
+  const MOST_SCALED = 15;
 
   // ---- the module ----
   let source = null;
@@ -177,7 +179,7 @@
       if (name === "scaleD") {
         const now = [...state.mods].find((own) => own.startsWith("scaleD="));
         const choose = make("select", { id: "mod-scaleD", onchange: (event) => { state.mods = new Set([...state.mods].filter((own) => !own.startsWith("scaleD"))); if (event.target.value !== "0") state.mods.add(`scaleD=${event.target.value}`); compute(); } },
-          ...Array.from({ length: 16 }, (_, places) => make("option", { value: places ? `-${places}` : "0" }, places ? `2^-${places}` : "none")));
+          ...Array.from({ length: MOST_SCALED + 1 }, (_, places) => make("option", { value: places ? `-${places}` : "0" }, places ? `2^-${places}` : "none")));
         choose.value = now ? now.split("=")[1] : "0";
         return make("div", { class: "field" }, make("label", { for: "mod-scaleD" }, "scale of c"), choose);
       }

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
-import itertools
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +12,8 @@ from .. import _checks
 from .._arrays import kind_of_torch
 from .._errors import ArgumentError
 from .._report import Rows
-from ._simulate import SimulationReport, simulate
-
-
-#: What the model itself is called where its name is empty.
-_MODEL = "(model)"
+from ._runs import MODEL, Call, bits_differ, run, tensors
+from ._simulate import SimulationReport
 
 
 class Comparison(Rows):
@@ -70,14 +63,14 @@ class Comparison(Rows):
         lines += [f"{'layer':<40} {'arch':<10} {'differing':>20} {'max':>12} {'mean':>12}"]
         for row in self.layers:
             share = f"{row['differing']} of {row['elements']}"
-            lines.append(f"{row['layer'] or _MODEL:<40} {row['arch']:<10} {share:>20} {row['max']:>12.4e} {row['mean']:>12.4e}")
+            lines.append(f"{row['layer'] or MODEL:<40} {row['arch']:<10} {share:>20} {row['max']:>12.4e} {row['mean']:>12.4e}")
         lines += self.unmatched
         if self.first is None:
             lines.append("no layer that was compared differs" if self.unmatched else "no layer differs")
         else:
             it = self.first
             place = "" if it["of"] == "output" else "before it, in the input of "
-            lines.append(f"first     {place}{it['layer'] or _MODEL}{it['index']}: {self.archs[0]} {it['left']!r}, "
+            lines.append(f"first     {place}{it['layer'] or MODEL}{it['index']}: {self.archs[0]} {it['left']!r}, "
                          f"{it['arch']} {it['right']!r}")
             if it.get("explanation"):
                 lines.append(str(it["explanation"]))
@@ -118,204 +111,13 @@ def _check_simulated(reports: dict[str, SimulationReport]) -> None:
     raise ArgumentError(f"archs: nothing was compared, because nothing was simulated: {'. '.join(texts)}{hint}")
 
 
-def _tensors(value: Any) -> list[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = [getattr(value, field.name) for field in dataclasses.fields(value)]
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [tensor for item in value for tensor in _tensors(item)]
-    return []
-
-
-def _is_dense(tensor: torch.Tensor) -> bool:
-    """Whether its elements can be compared."""
-    return tensor.layout == torch.strided and not (tensor.is_nested or tensor.is_quantized or tensor.is_meta)
-
-
-def _dense(value: Any) -> list[torch.Tensor]:
-    """Copies of the tensors whose elements can be compared."""
-    return [tensor.detach().clone() for tensor in _tensors(value) if _is_dense(tensor)]
-
-
-class _Copies:
-    """Copies of inputs, which a run may change; what is there twice is one copy."""
-
-    def __init__(self) -> None:
-        self._memo: dict[int, Any] = {}
-        #: Types of what cannot be copied.
-        self.shared: list[str] = []
-
-    def of(self, value: Any) -> Any:
-        for tensor in _tensors(value):
-            if id(tensor) not in self._memo:
-                made = tensor.detach().clone()
-                self._memo[id(tensor)] = made.requires_grad_() if tensor.requires_grad else made
-        if isinstance(value, torch.Generator):
-            made = torch.Generator(value.device)
-            made.set_state(value.get_state())
-            return self._memo.setdefault(id(value), made)
-        if type(value) is dict:
-            return {name: self.of(item) for name, item in value.items()}
-        if type(value) in (list, tuple):
-            return type(value)(self.of(item) for item in value)
-        try:
-            return copy.deepcopy(value, self._memo)
-        except Exception:
-            self.shared.append(type(value).__name__)
-            return value
-
-
-@dataclass
-class _Made:
-    """A call of a layer: what it was given and what it gave, and when among all calls."""
-
-    name: str
-    #: Which of the layer's calls it is.
-    nth: int
-    begin: int
-    given: list[torch.Tensor]
-    module: Any
-    end: int = 0
-    gave: list[torch.Tensor] = dataclasses.field(default_factory=list)
-
-
-class _Notes:
-    """What the layers of a model are given and give, in the order of their calls."""
-
-    def __init__(self, model: Any) -> None:
-        self.calls: list[_Made] = []
-        #: Modules that cannot be looked into.
-        self.closed: list[str] = []
-        self._counts: dict[str, int] = {}
-        self._times = itertools.count()
-        #: For each thread: the calls that have begun, and the tensors of the one that ended last with their copies.
-        self._own = threading.local()
-        self._handles: list[Any] = []
-        try:
-            for name, module in model.named_modules():
-                self._watch(name, module)
-        except BaseException:
-            self.close()
-            raise
-
-    def _watch(self, name: str, module: Any) -> None:
-        if isinstance(module, torch.jit.ScriptModule):
-            self.closed.append(name)
-            return
-        is_leaf = next(module.children(), None) is None
-
-        def before(module: Any, given: Any, named: Any) -> None:
-            nth = self._counts.get(name, 0)
-            self._counts[name] = nth + 1
-            self._begun().append(_Made(name, nth, next(self._times), _dense([given, named]), module))
-
-        def after(module: Any, given: Any, output: Any) -> None:
-            begun = self._begun()
-            # What a module raised, and another caught, has begun and never ended.
-            while begun and begun[-1].module is not module:
-                begun.pop()
-            if begun:
-                self._end(begun.pop(), is_leaf, output)
-
-        self._handles.append(module.register_forward_pre_hook(before, with_kwargs=True))
-        self._handles.append(module.register_forward_hook(after))
-
-    def _begun(self) -> list[_Made]:
-        if not hasattr(self._own, "begun"):
-            self._own.begun, self._own.last = [], []
-        begun: list[_Made] = self._own.begun
-        return begun
-
-    def _end(self, made: _Made, is_leaf: bool, output: Any) -> None:
-        gave = [tensor for tensor in _tensors(output) if _is_dense(tensor)]
-        last = self._own.last
-        # What a module hands on of its last layer, unchanged, has been noted.
-        handed = len(gave) == len(last) and all(
-            own is tensor and own.shape == noted.shape and not bool(_bits_differ(own, noted).any())
-            for own, (tensor, noted) in zip(gave, last))
-        if is_leaf or not handed:
-            made.end, made.gave = next(self._times), [tensor.detach().clone() for tensor in gave]
-            self._own.last = list(zip(gave, made.gave))
-            self.calls.append(made)
-
-    def close(self) -> None:
-        self._own = threading.local()
-        for handle in self._handles:
-            handle.remove()
-
-
-class _Buffers:
-    """Copies of a model's buffers while it runs; then its own are back, untouched."""
-
-    def __init__(self, model: Any) -> None:
-        self._before = [(module, dict(module._buffers)) for module in model.modules()
-                        if not isinstance(module, torch.jit.ScriptModule)]
-
-    def __enter__(self) -> None:
-        copies: dict[int, Any] = {}
-        for module, buffers in self._before:
-            for name, buffer in buffers.items():
-                if buffer is None or torch.nn.parameter.is_lazy(buffer):
-                    continue
-                if id(buffer) not in copies:
-                    copies[id(buffer)] = buffer.detach().clone()
-                module._buffers[name] = copies[id(buffer)]
-
-    def __exit__(self, *error: Any) -> None:
-        for module, buffers in self._before:
-            module._buffers.clear()
-            module._buffers.update(buffers)
-
-
-@dataclass
-class _Ran:
-    output: Any
-    calls: list[_Made]
-    report: SimulationReport
-    #: What was not looked into, or is not its own run's.
-    unseen: list[str]
-
-
-def _run(model: Any, inputs: Any, arch: str, options: dict[str, Any]) -> _Ran:
-    """The output, and every layer's calls. The model and the inputs are as before, and so are random numbers."""
-    copies = _Copies()
-    tensors = [*_tensors(inputs), *model.parameters(), *model.buffers()]
-    devices = sorted({tensor.device.index or 0 for tensor in tensors if tensor.device.type == "cuda"})
-    inputs = copies.of(inputs)
-    notes = _Notes(model)
-    try:
-        with (_Buffers(model), torch.random.fork_rng(devices), torch.no_grad(),
-              simulate(arch=arch, **options) as simulation):
-            if isinstance(inputs, dict):
-                output = model(**inputs)
-            elif isinstance(inputs, (list, tuple)):
-                output = model(*inputs)
-            else:
-                output = model(inputs)
-    finally:
-        notes.close()
-    unseen = [f"inputs: a {kind} cannot be copied, and every run has the same one" for kind in copies.shared]
-    unseen += [f"{name or _MODEL}: a scripted module is not looked into" for name in notes.closed]
-    if not any(_is_dense(tensor) for tensor in _tensors(output)):
-        unseen.append(f"{_MODEL}: its output, a {type(output).__name__}, has no tensor that is looked into")
-    return _Ran(output, notes.calls, simulation.report, unseen)
-
-
-def _bits_differ(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """Where values differ; NaN is as NaN."""
-    return (left != right) & ~(torch.isnan(left) & torch.isnan(right))
-
-
 @dataclass
 class _Parting:
     """An element that differs."""
 
     time: int
     arch: str
-    call: _Made
+    call: Call
     of: str
     index: tuple[int, ...]
     left: Any
@@ -326,7 +128,7 @@ def _wide(values: torch.Tensor) -> torch.Tensor:
     return values.to(torch.complex128) if values.is_complex() else values.double()
 
 
-def _parted(base: list[_Made], other: list[_Made], left_arch: str, arch: str) -> tuple[
+def _parted(base: list[Call], other: list[Call], left_arch: str, arch: str) -> tuple[
         list[dict[str, Any]], list[_Parting], list[str]]:
     """Rows of a table, where inputs and outputs of layers part, and what has nothing beside it."""
     rows: list[dict[str, Any]] = []
@@ -336,15 +138,15 @@ def _parted(base: list[_Made], other: list[_Made], left_arch: str, arch: str) ->
     for left in base:
         right = calls.pop((left.name, left.nth), None)
         if right is None:
-            unmatched.append(f"{left.name or _MODEL}: call {left.nth + 1} under {left_arch} has none beside it under {arch}")
+            unmatched.append(f"{left.name or MODEL}: call {left.nth + 1} under {left_arch} has none beside it under {arch}")
             continue
         for of, time, owns, others in (("input", left.begin, left.given, right.given),
                                        ("output", left.end, left.gave, right.gave)):
             if [own.shape for own in owns] != [other.shape for other in others]:
-                unmatched.append(f"{left.name or _MODEL}: its {of} has another shape under {arch}")
+                unmatched.append(f"{left.name or MODEL}: its {of} has another shape under {arch}")
                 continue
             for own, their in zip(owns, others):
-                differs = _bits_differ(own, their)
+                differs = bits_differ(own, their)
                 count = int(differs.sum())
                 if of == "output":
                     distance = torch.where(differs, (_wide(own) - _wide(their)).abs(), 0.0)
@@ -356,7 +158,7 @@ def _parted(base: list[_Made], other: list[_Made], left_arch: str, arch: str) ->
                 if count:
                     index = tuple(int(i) for i in differs.nonzero()[0])
                     found.append(_Parting(time, arch, left, of, index, own[index].item(), their[index].item()))
-    unmatched += [f"{name or _MODEL}: call {nth + 1} under {arch} has none beside it under {left_arch}" for name, nth in calls]
+    unmatched += [f"{name or MODEL}: call {nth + 1} under {arch} has none beside it under {left_arch}" for name, nth in calls]
     return rows, found, unmatched
 
 
@@ -387,7 +189,7 @@ def _explained(module: Any, given: list[torch.Tensor], index: tuple[int, ...], a
         for side, row in enumerate(rows):
             for at in range(begin, begin + step, row.k):
                 c[side] = row.dot(a[at:at + row.k], b[at:at + row.k], c[side])
-        if bool(_bits_differ(c[0].reshape(1), c[1].reshape(1))):
+        if bool(bits_differ(c[0].reshape(1), c[1].reshape(1))):
             # What each adds last, to the sum that it had before: shorter steps have summed a part of it already.
             given, places = [], []
             for own, row in zip(before, rows):
@@ -441,13 +243,13 @@ def compare(model: Any, inputs: Any, archs: Sequence[str], **options: Any) -> Co
     names = list(archs) if isinstance(archs, Sequence) and not isinstance(archs, str) else []
     if len(names) < 2:
         raise ArgumentError(f"archs: {archs!r}; a sequence of two or more is needed")
-    given = _tensors(inputs)
+    given = tensors(inputs)
     if not given:
         raise ArgumentError(f"inputs: {type(inputs).__name__} has no tensor")
     for tensor in given:
         if tensor.is_nested:
             raise ArgumentError("inputs: a nested tensor; give its parts one at a time")
-    runs = {arch: _run(model, inputs, arch, options) for arch in names}
+    runs = {arch: run(model, inputs, arch, options) for arch in names}
     _check_simulated({arch: run.report for arch, run in runs.items()})
     layers: list[dict[str, Any]] = []
     unmatched = list(dict.fromkeys(text for run in runs.values() for text in run.unseen))
