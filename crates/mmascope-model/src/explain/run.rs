@@ -319,23 +319,30 @@ fn bits_that_differ(
     (pairs, TracedValue::of_number(&sum))
 }
 
-/// NaN results that are the NaN of an operand: of a step, of one that was summed up to it.
+/// NaN results that are the NaN of an operand: of a step, of one that was summed up to it. Such a program is one statement with one
+/// product a block; where a block has several steps, only the last of all is known.
 fn pass_nan(steps: &mut [TracedStep], unit: &Unit, operands: &Operands<'_>, modifiers: &Modifiers) {
     let (program, signature) = (unit.program(), unit.signature());
+    let order = match &program.statements[..] {
+        [
+            Statement {
+                operation: Operation::Dot { over, .. },
+                ..
+            },
+        ] => over.indices(signature.k),
+        _ => Vec::new(),
+    };
     let count = steps.len();
-    let order = block_by_block(program, signature.k).filter(|(_, blocks)| *blocks == count);
     for (number, step) in steps.iter_mut().enumerate() {
+        let later = match number + 1 {
+            done if order.len() == count => &order[done..],
+            done if done == count => &[],
+            _ => continue,
+        };
+        // What later steps sum is no NaN yet.
         let (mut a, mut b) = (operands.a.to_vec(), operands.b.to_vec());
-        match &order {
-            // What later blocks sum is no NaN yet.
-            Some((indices, _)) => {
-                let block = indices.len().div_ceil(count);
-                for &k in indices.iter().skip((number + 1) * block) {
-                    (a[k], b[k]) = (0, 0);
-                }
-            }
-            None if number + 1 < count => continue,
-            None => {}
+        for &k in later {
+            (a[k], b[k]) = (0, 0);
         }
         let summed = Operands {
             a: &a,
@@ -348,23 +355,6 @@ fn pass_nan(steps: &mut [TracedStep], unit: &Unit, operands: &Operands<'_>, modi
             step.remarks
                 .push(format!("the NaN {name} goes on, made quiet"));
         }
-    }
-}
-
-/// The order of k and the number of blocks, where one statement sums them block by block.
-fn block_by_block(program: &Program, k: usize) -> Option<(Vec<usize>, usize)> {
-    let [statement] = &program.statements[..] else {
-        return None;
-    };
-    match &statement.operation {
-        Operation::Dot {
-            algorithm, over, ..
-        } => {
-            let indices = over.indices(k);
-            let blocks = indices.len().div_ceil(algorithm.block().max(1));
-            Some((indices, blocks))
-        }
-        _ => None,
     }
 }
 
